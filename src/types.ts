@@ -1,0 +1,264 @@
+/** The seam between policy and mechanism: plan, adapter, execution, exit. Everything else hangs from these types. */
+
+/** A backend's name as the configuration spells it: `"native"`, `"docker"`, … */
+export type BackendName = string;
+
+/** What a plan can demand. The first four isolate; the rest are resources. */
+export type Clause = IsolationClause | ResourceClause;
+export type IsolationClause = "network" | "filesystem" | "privilege" | "environment";
+export type ResourceClause = "cpu" | "cpu_time" | "memory" | "pids" | "files";
+
+/** Every clause, in the order in which verdicts are shown. */
+export const clauses: readonly Clause[] = [
+  "network",
+  "filesystem",
+  "privilege",
+  "environment",
+  "cpu",
+  "cpu_time",
+  "memory",
+  "pids",
+  "files",
+];
+
+/** How well a lowering keeps a clause. */
+export type Grade = "enforced" | "stronger" | "weaker" | "impossible";
+
+/** A clause's grade and, in one sentence without a full stop, what makes it so. */
+export interface Verdict {
+  readonly grade: Grade;
+  readonly because: string;
+}
+
+/** Reach of the network, from nothing to whatever the host reaches. Narrower comes first. */
+export type NetworkMode = "none" | "cluster" | "all";
+
+/** What of the host's file system is seen, narrower first: nothing, the workspace, everything the host's user sees. */
+export type FilesystemMode = "none" | "workspace" | "host";
+
+/** Limits of one execution. `null` means that nobody asked for a limit; times are in milliseconds, sizes in bytes. */
+export interface Limits {
+  /** From the command's first instruction to the request to stop; 0 means no limit. */
+  readonly timeoutMs: number;
+  /** A platform's own deadline, behind ours, for the case that we die; 0 means none. */
+  readonly backstopMs: number;
+  /** Between the polite and the forced stop. */
+  readonly killGraceMs: number;
+  /** Kept of each stream by `execute`; what is beyond is counted and dropped. */
+  readonly maxOutputBytes: number;
+  readonly memoryBytes: number | null;
+  /** Cores, fractions included. */
+  readonly cpus: number | null;
+  readonly cpuTimeMs: number | null;
+  readonly pids: number | null;
+  readonly openFiles: number | null;
+}
+
+/** Where the command's files are. */
+export interface Workspace {
+  /** The directory on the host that the working directory belongs to; `null`: a private one that lives as long as the execution. */
+  readonly root: string | null;
+  /** How it reaches the command, in the backend's own terms (`host`, `mount`, `copy` …). */
+  readonly mode: string;
+}
+
+/** A file that is put into the working directory before the command begins. Its bytes travel beside the plan. */
+export interface PlannedFile {
+  /** Relative to the working directory, `/` between its parts. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly executable: boolean;
+}
+
+/** Everything that will happen, frozen and serialisable: what is not in the plan does not happen. */
+export interface ExecutionPlan {
+  readonly id: string;
+  /** Who started it: what a later sweep asks about before it ends leftovers. */
+  readonly owner: string;
+  readonly backend: BackendName;
+  readonly tool: string | null;
+  /** Never a shell string; passed on byte for byte. */
+  readonly argv: readonly [string, ...string[]];
+  /** Exact. What a platform adds by itself is told by the lowering. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly workingDir: string | null;
+  readonly stdin: "none" | "inline" | "stream";
+  readonly files: readonly PlannedFile[];
+  readonly outputs: readonly string[];
+  readonly limits: Limits;
+  readonly network: NetworkMode;
+  readonly filesystem: FilesystemMode;
+  readonly workspace: Workspace;
+  readonly image: string | null;
+  readonly module: string | null;
+  /** What must be kept or refused. */
+  readonly demands: readonly Clause[];
+  /** What the operator lets be weaker than asked. */
+  readonly acceptWeaker: readonly Clause[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A plan in a backend's own words. Pure: what `explain` shows is what `start` does. */
+export interface Lowering {
+  /** The backend's own form of the plan, serialisable, its secrets included: never shown as it is. */
+  readonly artifact: unknown;
+  /** The artifact for a person's eyes; holds no value of the environment. */
+  readonly text: string;
+  readonly verdicts: Readonly<Record<Clause, Verdict>>;
+  /** Variables that the platform adds to the plan's own. */
+  readonly addedEnv: readonly string[];
+  /** What stands in every result of such a plan. */
+  readonly warnings: readonly Warning[];
+}
+
+/** Something that was weaker than asked, or left behind. `code` is stable, `message` is for people. */
+export interface Warning {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a backend can do: read by the planner, the documentation and the tests alike. */
+export interface Capabilities {
+  /** stdout and stderr arrive apart. */
+  readonly separateStderr: boolean;
+  /** The signal that ended a command is named. */
+  readonly reportsSignal: boolean;
+  readonly stdin: boolean;
+  readonly files: boolean;
+  /** Any program of an image or host can be run, as opposed to one kind of module. */
+  readonly runsPrograms: boolean;
+  /** The work outlives this process and can be attached to again. */
+  readonly resumable: boolean;
+  /** Environment names that the platform takes beyond letters, digits and `_`. */
+  readonly anyEnvName: boolean;
+}
+
+/** Whether a backend can be used, as found by a real probe. */
+export type Availability =
+  | { readonly available: true; readonly details: string }
+  | { readonly available: false; readonly reason: string; readonly remedy: string };
+
+/** Why a command's end is not known. */
+export type LostCause =
+  | "evicted"
+  | "preempted"
+  | "node_lost"
+  | "deleted"
+  | "daemon_restarted"
+  | "connection_lost"
+  | "host_restarted"
+  | "unknown";
+
+/** How a command ended. A union, never a default number. */
+export type Exit = ExitKind & {
+  /** The command's own run as the platform measured it, if it did. */
+  readonly durationMs?: number;
+  readonly warnings?: readonly Warning[];
+};
+export type ExitKind =
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "signaled"; readonly signal: string | null; readonly number: number | null }
+  | { readonly kind: "out_of_memory"; readonly number: number | null }
+  | { readonly kind: "lost"; readonly cause: LostCause };
+
+/** One step on the way to the command's first instruction. */
+export interface Progress {
+  readonly phase: "queue" | "pull" | "schedule" | "start";
+  readonly message: string;
+  /** 0 … 1 where it is known. */
+  readonly fraction?: number;
+}
+
+/** Something of an execution that could not be removed. */
+export interface Leftover {
+  readonly kind: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** By which another process finds an execution again. Serialisable; holds no secret. */
+export interface ExecutionRef {
+  readonly backend: BackendName;
+  readonly id: string;
+  readonly owner: string;
+  readonly handle: string;
+}
+
+/** How many bytes of each stream the reader already has. */
+export interface Offsets {
+  readonly stdout: number;
+  readonly stderr: number;
+}
+
+/** A file brought out of an execution, or why it was not. */
+export type CollectedFile =
+  | { readonly path: string; readonly bytes: Uint8Array }
+  | { readonly path: string; readonly missing: string };
+
+/** What travels beside the plan: bytes. */
+export interface StartIo {
+  /** Present exactly when `plan.stdin` is `"inline"`. */
+  readonly stdin?: Uint8Array;
+  /** One entry for each of `plan.files`, by path. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** What {@link RuntimeAdapter.prepare} answered, if this start is to use it up. */
+  readonly prepared?: Prepared;
+}
+
+/**
+ * Running work. The adapter knows no cap and no deadline: it honours the signal given to `start` by ending the command
+ * (politely, then after `limits.killGraceMs` by force) and everything that belongs to it.
+ */
+export interface Execution {
+  readonly ref: ExecutionRef;
+  /** Raw bytes, pulled: a slow reader slows the command. Ends by itself soon after `ended`. */
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  /** Present exactly when `plan.stdin` is `"stream"`. A write after the command closed its end rejects. */
+  readonly stdin?: WritableStream<Uint8Array>;
+  /** What happens before the command runs; ends when it does. */
+  readonly progress: AsyncIterable<Progress>;
+  /** The command is over. Rejects with a `RuntimeError` when it could not be run at all. */
+  readonly ended: Promise<Exit>;
+  /** `plan.outputs`, read after the command and everything it began are over. Rejects never: what failed is named. */
+  readonly outputs: Promise<readonly CollectedFile[]>;
+  /** Everything of it is confirmed gone, or named. Settles last; never rejects. */
+  readonly released: Promise<readonly Leftover[]>;
+}
+
+/** What can be started ahead of the plan that will use it. */
+export interface Template {
+  readonly image: string | null;
+  readonly module: string | null;
+  readonly limits: Limits;
+}
+
+/** Work that was started ahead and waits for its plan; used once. */
+export interface Prepared {
+  readonly handle: unknown;
+  discard(): Promise<void>;
+}
+
+/** What a sweep found and ended. */
+export interface SweepReport {
+  readonly found: number;
+  readonly removed: number;
+  readonly failed: readonly Leftover[];
+}
+
+/** A place where commands run. The last five are offers: a backend that cannot do one leaves it out. */
+export interface RuntimeAdapter {
+  readonly name: BackendName;
+  readonly capabilities: Capabilities;
+  /** A real probe; quick; never throws. */
+  isAvailable(signal?: AbortSignal): Promise<Availability>;
+  /** Pure: no I/O, the same answer for the same plan. */
+  lower(plan: ExecutionPlan): Lowering;
+  /** Begins the work. Throws a `RuntimeError` when nothing was begun. */
+  start(plan: ExecutionPlan, io: StartIo, signal: AbortSignal): Promise<Execution>;
+  prepare?(template: Template, signal: AbortSignal): Promise<Prepared>;
+  attach?(ref: ExecutionRef, from: Offsets, signal: AbortSignal): Promise<Execution>;
+  list?(owner: string): AsyncIterable<ExecutionRef>;
+  sweep?(isAlive: (owner: string) => Promise<boolean>): Promise<SweepReport>;
+  close?(): Promise<void>;
+}
