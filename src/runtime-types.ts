@@ -111,6 +111,8 @@ export interface Candidate {
   readonly chosen: boolean;
   readonly availability: Availability;
   readonly probeMs: number;
+  /** Why it was or was not chosen, and what would change that. */
+  readonly note: string;
 }
 
 /** A clause of the plan, what the backend makes of it, and what follows. */

@@ -36,6 +36,9 @@ export type NetworkMode = "none" | "cluster" | "all";
 /** What of the host's file system is seen, narrower first: nothing, the workspace, everything the host's user sees. */
 export type FilesystemMode = "none" | "workspace" | "host";
 
+/** What the command may do with the host's privileges, narrower first: none of them and no new ones, or what the host's user may. */
+export type PrivilegeMode = "none" | "host";
+
 /** Limits of one execution. `null` means that nobody asked for a limit; times are in milliseconds, sizes in bytes. */
 export interface Limits {
   /** From the command's first instruction to the request to stop; 0 means no limit. */
@@ -53,6 +56,18 @@ export interface Limits {
   readonly pids: number | null;
   readonly openFiles: number | null;
 }
+
+/** Which clause each limit of a resource belongs to. */
+export const resourceLimitNames = {
+  memoryBytes: "memory",
+  cpus: "cpu",
+  cpuTimeMs: "cpu_time",
+  pids: "pids",
+  openFiles: "files",
+} as const satisfies Partial<Record<keyof Limits, ResourceClause>>;
+
+/** The limits of resources, as opposed to those of time and output. */
+export type ResourceLimits = Pick<Limits, keyof typeof resourceLimitNames>;
 
 /** Where the command's files are. */
 export interface Workspace {
@@ -88,6 +103,7 @@ export interface ExecutionPlan {
   readonly limits: Limits;
   readonly network: NetworkMode;
   readonly filesystem: FilesystemMode;
+  readonly privilege: PrivilegeMode;
   readonly workspace: Workspace;
   readonly image: string | null;
   readonly module: string | null;
@@ -95,7 +111,6 @@ export interface ExecutionPlan {
   readonly demands: readonly Clause[];
   /** What the operator lets be weaker than asked. */
   readonly acceptWeaker: readonly Clause[];
-  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A plan in a backend's own words. Pure: what `explain` shows is what `start` does. */

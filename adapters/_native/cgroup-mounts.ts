@@ -1,0 +1,72 @@
+/** Where this process is in the cgroup hierarchies, and which of them it may divide further. Sources: cgroups(7), proc_pid_mountinfo(5). */
+
+import { accessSync, constants, readFileSync } from "node:fs";
+
+/** A hierarchy, and the directory of this process's own cgroup in it. */
+export interface Hierarchy {
+  readonly version: 1 | 2;
+  readonly controllers: readonly string[];
+  readonly home: string;
+}
+
+/** Pure: the texts of `/proc/self/mountinfo` and `/proc/self/cgroup` to hierarchies. */
+export function parseHierarchies(mountinfo: string, cgroups: string): readonly Hierarchy[] {
+  const own = cgroups
+    .trim()
+    .split("\n")
+    .map((line) => /^\d+:([^:]*):(.*)$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, names = "", path = "/"]) => ({ names: names.split(",").filter((name) => name !== ""), path }));
+  const hierarchies: Hierarchy[] = [];
+  for (const line of mountinfo.trim().split("\n")) {
+    const [before = "", after = ""] = line.split(" - ");
+    const [, , , root = "/", mountPoint = ""] = before.split(" ");
+    const [type, , superOptions = ""] = after.split(" ");
+    if (type !== "cgroup" && type !== "cgroup2") continue;
+    const options = superOptions.split(",");
+    const member = own.find(({ names }) =>
+      type === "cgroup2" ? names.length === 0 : names.length > 0 && names.every((name) => options.includes(name)),
+    );
+    const inside = member && pathBelow(root, member.path);
+    if (member === undefined || inside === null || inside === undefined) continue;
+    hierarchies.push({
+      version: type === "cgroup2" ? 2 : 1,
+      controllers: member.names.filter((name) => !name.startsWith("name=")),
+      home: `${unescape(mountPoint)}${inside === "/" ? "" : inside}`,
+    });
+  }
+  return hierarchies;
+}
+
+/** The path inside of a mount whose root is `root`; `null` when it is not below it. */
+function pathBelow(root: string, path: string): string | null {
+  if (root === "/" || root === path) return root === path ? "/" : path;
+  return path.startsWith(`${root}/`) ? path.slice(root.length) : null;
+}
+
+/** The kernel writes blanks in mount points as octal numbers. */
+function unescape(text: string): string {
+  return text.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+/** The hierarchies in which this process may make cgroups below its own. */
+export function findHierarchies(): readonly Hierarchy[] {
+  try {
+    const all = parseHierarchies(
+      readFileSync("/proc/self/mountinfo", "utf8"),
+      readFileSync("/proc/self/cgroup", "utf8"),
+    );
+    return all.filter(({ home }) => isWritable(home) && isWritable(`${home}/cgroup.procs`));
+  } catch {
+    return [];
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+/** What holds a command and everything it begins, so that all of it can be ended. */
+
+import type { Leftover } from "../../src/types.ts";
+import type { StopSignal } from "./signals.ts";
+
+/** The kernel's own limits on one execution and what it began. `null`: none. */
+export interface CellLimits {
+  readonly memoryBytes: number | null;
+  readonly pids: number | null;
+  readonly cpuTimeMs: number | null;
+}
+
+/** Which limits a containment can keep for a whole tree of processes. */
+export type CellAbilities = Readonly<Record<keyof CellLimits, boolean>>;
+
+/** A place that can hold executions. */
+export interface Containment {
+  readonly kind: "cgroup" | "process-group";
+  /** Names the mechanism for people. */
+  readonly description: string;
+  /** A process that leaves its group and session is still held. */
+  readonly holdsDaemons: boolean;
+  readonly can: CellAbilities;
+  /** A new, empty cell. `id` has no character that a file name cannot have. */
+  open(id: string, limits: CellLimits): Cell;
+  /** Nothing runs here any more. */
+  close(): void;
+}
+
+/** Holds one execution. */
+export interface Cell {
+  /** Runs `spawn`, synchronously, so that the process it starts is held from its first instruction on. */
+  enter<Child extends { readonly pid: number | undefined }>(spawn: () => Child): Child;
+  /** Signals everything that is held. */
+  signal(signal: StopSignal): void;
+  /** Whether nothing is left. */
+  isEmpty(): boolean;
+  /** Whether the kernel ended a process for want of memory. */
+  wasOutOfMemory(): boolean;
+  /** CPU time used by everything that was ever held, in milliseconds; `null` where it cannot be told. */
+  cpuTimeMs(): number | null;
+  /** Gives the cell up, after {@link isEmpty}. Answers what could not be removed. */
+  dispose(): readonly Leftover[];
+}

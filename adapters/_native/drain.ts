@@ -1,0 +1,84 @@
+/** Lets a stream end after its command has, even when something that got away still holds the other end. */
+
+/** A pipe holds 64 KiB unless somebody enlarged it, up to 1 MiB (pipe(7)); a socket a little over 200 KiB. */
+const mostInPipe = 2 * 1024 * 1024;
+/** What is in the pipe when the last writer ends can be read at once; nothing comes for this long only if somebody holds it open. */
+const patienceMs = 250;
+
+/** A stream with an end of its own. */
+export interface Drained {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** Everything known of the command is over: hand on what is there, then end. */
+  finish(): void;
+  /** Whether the stream had to be cut because it did not end by itself. */
+  readonly cut: boolean;
+}
+
+/** Bytes as a runtime gives them. */
+export interface ByteSource {
+  /** The next chunk; `null` at the end. */
+  read(): Promise<Uint8Array | null>;
+  /** Closes our end. */
+  cancel(): void;
+}
+
+/** A `ByteSource` of a stream that a runtime made. */
+export function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
+  const reader = stream.getReader();
+  return {
+    read: async () => {
+      const next = await reader.read();
+      return next.done ? null : next.value;
+    },
+    cancel: () => void reader.cancel().catch(() => {}),
+  };
+}
+
+/** Passes `source` on. The reader's slowness is no reason to cut: only a read that stays unanswered is, or an endless rest. */
+export function drainable(source: ByteSource): Drained {
+  let finishing = false;
+  let cut = false;
+  let rest = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let giveUp: (() => void) | null = null;
+
+  const watch = () => {
+    if (finishing && giveUp !== null) timer = setTimeout(giveUp, patienceMs);
+  };
+  /** The next chunk, or `null` at the end, whichever way it came. */
+  const read = () =>
+    new Promise<Uint8Array | null>((resolve, reject) => {
+      giveUp = () => {
+        cut = true;
+        resolve(null);
+      };
+      watch();
+      source.read().then(resolve, reject);
+    });
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const chunk = await read();
+        giveUp = null;
+        clearTimeout(timer);
+        if (finishing && chunk !== null) rest += chunk.byteLength;
+        if (rest > mostInPipe) cut = true;
+        if (chunk !== null) controller.enqueue(chunk);
+        if (cut) source.cancel();
+        if (chunk === null || cut) controller.close();
+      },
+      cancel: () => source.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+  return {
+    stream,
+    finish: () => {
+      finishing = true;
+      watch();
+    },
+    get cut() {
+      return cut;
+    },
+  };
+}

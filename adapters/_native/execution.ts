@@ -1,0 +1,188 @@
+/** One local process from spawn to the last trace of it. */
+
+import { statSync } from "node:fs";
+import { RuntimeError } from "../../src/errors.ts";
+import type {
+  CollectedFile,
+  Execution,
+  ExecutionPlan,
+  Exit,
+  Leftover,
+  Progress,
+  StartIo,
+  Warning,
+} from "../../src/types.ts";
+import type { Cell, Containment } from "./containment.ts";
+import { watchCpuTime } from "./cpu-time.ts";
+import { drainable } from "./drain.ts";
+import type { NativeArtifact } from "./lower.ts";
+import { resolveCommand } from "./resolve-command.ts";
+import type { Child, Spawn } from "./spawn.ts";
+import { endTree } from "./stop.ts";
+import { collectFiles, makePrivateDirectory, removePrivateDirectory, writeFiles } from "./workspace-files.ts";
+
+/** What an execution is started with. */
+export interface NativeStart {
+  readonly plan: ExecutionPlan;
+  readonly artifact: NativeArtifact;
+  readonly io: StartIo;
+  readonly signal: AbortSignal;
+  readonly containment: Containment;
+  readonly spawn: Spawn;
+}
+
+const noProgress: AsyncIterable<Progress> = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
+};
+
+/** @throws RuntimeError when nothing was begun: everything made on the way has been removed again. */
+export async function startNative(start: NativeStart): Promise<Execution> {
+  const { plan, io } = start;
+  const workingDir = plan.workingDir ?? makePrivateDirectory();
+  const removeDirectory = () => (plan.workingDir === null ? removePrivateDirectory(workingDir) : []);
+  let cell: Cell | null = null;
+  try {
+    checkWorkingDir(workingDir);
+    writeFiles(workingDir, plan.files, io.files);
+    const file = resolveCommand(plan.argv[0], { path: plan.env["PATH"], workingDir });
+    cell = openCell(start);
+    const child = await spawnIn(cell, start, { file, workingDir });
+    return follow(start, { child, cell, workingDir, removeDirectory });
+  } catch (error) {
+    cell?.dispose();
+    removeDirectory();
+    throw error;
+  }
+}
+
+function openCell({ containment, plan }: NativeStart): Cell {
+  try {
+    const { memoryBytes, pids, cpuTimeMs } = plan.limits;
+    return containment.open(plan.id, { memoryBytes, pids, cpuTimeMs });
+  } catch (error) {
+    throw new RuntimeError("start_failed", `Nothing could be made to hold the command: ${messageOf(error)}`, {
+      backend: "native",
+      cause: error,
+    });
+  }
+}
+
+async function spawnIn(
+  cell: Cell,
+  { plan, artifact, spawn }: NativeStart,
+  at: { file: string; workingDir: string },
+): Promise<Child> {
+  const [wrapper, ...flags] = artifact.wrapper;
+  const args = plan.argv.slice(1);
+  const request = {
+    file: wrapper ?? at.file,
+    args: wrapper === undefined ? args : [...flags, at.file, ...args],
+    env: artifact.env,
+    workingDir: at.workingDir,
+    stdin: plan.stdin !== "none",
+  };
+  const child = cell.enter(() => spawn(request));
+  if (child.pid !== undefined) return child;
+  throw spawnError(await child.failure, plan.argv[0]);
+}
+
+interface Begun {
+  readonly child: Child;
+  readonly cell: Cell;
+  readonly workingDir: string;
+  readonly removeDirectory: () => readonly Leftover[];
+}
+
+function follow({ plan, io, signal }: NativeStart, { child, cell, workingDir, removeDirectory }: Begun): Execution {
+  const stdout = drainable(child.stdout);
+  const stderr = drainable(child.stderr);
+  const cpuTime = watchCpuTime(cell, plan.limits.cpuTimeMs);
+  const stop = endTree(cell, child.exited, { signal, graceMs: plan.limits.killGraceMs });
+  if (io.stdin !== undefined && child.stdin !== null) writeAll(child.stdin, io.stdin);
+
+  const ended = child.exited.then((kind): Exit => {
+    const spent = cpuTime.settle();
+    const outOfMemory = cell.wasOutOfMemory();
+    const killed = kind.kind === "signaled" && kind.signal === "SIGKILL";
+    if (outOfMemory && killed && !stop.killed && !spent) return { kind: "out_of_memory", number: kind.number };
+    return { ...kind, warnings: [...(spent ? [cpuTimeSpent] : []), ...(outOfMemory ? [childOutOfMemory] : [])] };
+  });
+  const emptied = stop.emptied.then((leftovers) => {
+    stdout.finish();
+    stderr.finish();
+    return leftovers;
+  });
+  const outputs = emptied.then((): readonly CollectedFile[] => collectFiles(workingDir, plan.outputs));
+  const released = Promise.all([emptied, outputs]).then(([leftovers]) => [
+    ...leftovers,
+    ...cell.dispose(),
+    ...removeDirectory(),
+  ]);
+  return {
+    ref: { backend: plan.backend, id: plan.id, owner: plan.owner, handle: String(child.pid) },
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    ...(plan.stdin === "stream" && child.stdin !== null ? { stdin: child.stdin } : {}),
+    progress: noProgress,
+    ended,
+    outputs,
+    released,
+  };
+}
+
+const cpuTimeSpent: Warning = {
+  code: "cpu_time_spent",
+  message: "The command was ended because it had used up its CPU time",
+};
+const childOutOfMemory: Warning = {
+  code: "child_out_of_memory",
+  message: "The kernel ended a process that the command had begun for want of memory",
+};
+
+async function writeAll(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
+  const writer = stdin.getWriter();
+  try {
+    await writer.write(bytes);
+    await writer.close();
+  } catch {
+    // The command closed its end: what it does not read is no error.
+  }
+}
+
+/** Looked at again at the moment of use: it may have gone since the plan was made. */
+function checkWorkingDir(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return;
+  const code = stats === undefined ? "working_dir_not_found" : "working_dir_not_a_directory";
+  const what = stats === undefined ? "not found" : "is not a directory";
+  throw new RuntimeError(code, `Working directory ${what}: ${path}`, { backend: "native" });
+}
+
+function spawnError(error: unknown, command: string): RuntimeError {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  const options = { backend: "native", cause: error };
+  switch (code) {
+    case "ENOENT":
+      return new RuntimeError(
+        "command_not_found",
+        `Command not found: ${command} went away before it could be started`,
+        options,
+      );
+    case "EACCES":
+    case "ENOEXEC":
+    case "EPERM":
+      return new RuntimeError("not_executable", `Command cannot be executed: ${command}: ${messageOf(error)}`, options);
+    case "E2BIG":
+      return new RuntimeError(
+        "argument_list_too_long",
+        "Arguments and environment together are longer than the system takes: pass them by stdin or as a file",
+        options,
+      );
+    default:
+      return new RuntimeError("start_failed", `Command ${command} could not be started: ${messageOf(error)}`, options);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,92 @@
+/** What the kernel says of processes: who is alive, since when, and who belongs to whom. */
+
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+
+/** One process. Its pid alone is not its name: pids are used again, so the start time belongs to it. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** In the platform's own unit; only ever compared. */
+  readonly startedAt: string;
+  /** A zombie is over and only waits for its parent. */
+  readonly zombie: boolean;
+}
+
+/** The fields of `/proc/PID/stat` (proc_pid_stat(5)); `null` where the text is none. */
+export function parseStat(text: string): ProcessEntry | null {
+  // The name is in parentheses and may itself hold spaces and parentheses: what counts comes after the last one.
+  const open = text.indexOf(" (");
+  const rest = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [state, parent, group, session] = rest;
+  const startedAt = rest[19];
+  if (open < 1 || state === undefined || startedAt === undefined) return null;
+  return {
+    pid: Number(text.slice(0, open)),
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    startedAt,
+    zombie: state === "Z" || state === "X",
+  };
+}
+
+/** The process of that pid, or `null`. */
+export function findProcess(pid: number): ProcessEntry | null {
+  if (process.platform === "linux") {
+    try {
+      return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    } catch {
+      return null;
+    }
+  }
+  return listProcesses().find((entry) => entry.pid === pid) ?? null;
+}
+
+/** Every process that can be seen. */
+export function listProcesses(): readonly ProcessEntry[] {
+  if (process.platform === "linux") {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => findProcess(Number(name)))
+      .filter((entry) => entry !== null);
+  }
+  if (process.platform === "win32") return [];
+  try {
+    return parsePs(execFileSync("/bin/ps", ["-axo", "pid=,ppid=,pgid=,sess=,stat=,lstart="], { encoding: "utf8" }));
+  } catch {
+    return [];
+  }
+}
+
+/** The output of `ps -axo pid=,ppid=,pgid=,sess=,stat=,lstart=`, as on macOS and the BSDs. */
+export function parsePs(text: string): readonly ProcessEntry[] {
+  return text
+    .split("\n")
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(.+?)\s*$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, pid, parent, group, session, state = "", startedAt = ""]) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      // macOS prints a kernel address here: no session is known then.
+      session: Number(session) || 0,
+      startedAt,
+      zombie: state.startsWith("Z"),
+    }));
+}
+
+/** All that belongs to a process started as the leader of a group and session of its own: both of them, and every descendant. */
+export function familyOf(leader: number, table: readonly ProcessEntry[]): readonly ProcessEntry[] {
+  const family = new Set([leader]);
+  for (let before = 0; before !== family.size; ) {
+    before = family.size;
+    for (const { pid, parent, group, session } of table) {
+      if (family.has(parent) || family.has(group) || family.has(session)) family.add(pid);
+    }
+  }
+  return table.filter(({ pid, zombie }) => family.has(pid) && !zombie);
+}

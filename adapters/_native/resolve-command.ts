@@ -1,0 +1,93 @@
+/** Finds the file that a command names and says, before anything runs, why it cannot be run. */
+
+import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import process from "node:process";
+import { RuntimeError } from "../../src/errors.ts";
+
+/** Searched when the command's environment has no PATH: the same on every runtime, unlike what each would search by itself. */
+export const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Programs that were looked into before, by everything that tells a changed file from the old one. */
+const known = new Set<string>();
+const mostKnown = 256;
+
+/**
+ * The absolute path of a command. A name with a slash is taken from the working directory; any other is searched in the
+ * command's own PATH, whose relative entries start at the working directory too.
+ *
+ * @throws RuntimeError `command_not_found` or `not_executable`, naming the command.
+ */
+export function resolveCommand(
+  command: string,
+  { path, workingDir }: { path: string | undefined; workingDir: string },
+): string {
+  const candidates = command.includes("/")
+    ? [isAbsolute(command) ? command : resolve(workingDir, command)]
+    : (path ?? defaultPath).split(":").map((entry) => join(resolve(workingDir, entry), command));
+  let refusal: string | null = null;
+  for (const file of candidates) {
+    const stats = statOf(file);
+    if (stats === null) continue;
+    const wrong = whyNot(file, stats);
+    if (wrong === null) return file;
+    refusal ??= `${file} ${wrong}`;
+  }
+  if (refusal !== null)
+    throw new RuntimeError("not_executable", `Command cannot be executed: ${refusal}`, { backend: "native" });
+  const where = command.includes("/") ? "" : `: no entry of PATH (${path ?? defaultPath}) has it`;
+  throw new RuntimeError("command_not_found", `Command not found: ${command}${where}`, { backend: "native" });
+}
+
+function statOf(file: string): Stats | null {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function whyNot(file: string, stats: Stats): string | null {
+  if (!stats.isFile()) return stats.isDirectory() ? "is a directory" : "is not a regular file";
+  try {
+    accessSync(file, constants.X_OK);
+  } catch {
+    return "has no permission to be executed: chmod +x it";
+  }
+  const identity = `${file}\0${stats.dev}\0${stats.ino}\0${stats.mtimeMs}\0${stats.size}`;
+  if (known.has(identity)) return null;
+  const head = readHead(file);
+  // Execute-only: what it is shows when it is run.
+  if (head === null) return null;
+  if (!isBinary(head)) return scriptFault(head);
+  if (known.size >= mostKnown) known.clear();
+  known.add(identity);
+  return null;
+}
+
+/** What keeps the kernel from running a text. Without this, some runtimes would hand it to a shell, line by line. */
+function scriptFault(head: string): string | null {
+  if (!head.startsWith("#!")) return 'is neither a program nor a script that begins with "#!"';
+  const interpreter = /^#![ \t]*([^\s]+)/.exec(head)?.[1];
+  if (interpreter === undefined) return 'begins with "#!" but names no interpreter';
+  return statOf(interpreter) === null ? `names an interpreter that is missing: ${interpreter}` : null;
+}
+
+function readHead(file: string): string | null {
+  let fd: number | null = null;
+  try {
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const buffer = Buffer.alloc(256);
+    return buffer.toString("latin1", 0, readSync(fd, buffer, 0, buffer.length, 0));
+  } catch {
+    return null;
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
+/** ELF; Mach-O in either byte order and width, and universal binaries; on Windows the extension decides. */
+function isBinary(head: string): boolean {
+  if (process.platform === "win32" || head.startsWith("\x7fELF")) return true;
+  return /^(?:\xfe\xed\xfa[\xce\xcf]|[\xce\xcf]\xfa\xed\xfe|\xca\xfe\xba\xbe)/.test(head);
+}

@@ -1,0 +1,130 @@
+/** What a host leaves on disk so that the next start can end what a crash left behind, and nothing else. */
+
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { findProcess } from "./process-table.ts";
+
+/** A process by the two things that name it together. */
+export interface ProcessName {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+/** What is written of one host process: who it is, and in which cgroups it keeps its commands. */
+export interface OwnerRecord extends ProcessName {
+  /** Outside of this boot and this pid namespace the pid means nothing. */
+  readonly boot: string;
+  readonly namespace: string;
+  readonly cgroups: readonly string[];
+}
+
+/** The records of this host process. */
+export interface RunRecords {
+  add(id: string, command: ProcessName): void;
+  remove(id: string): void;
+  /** Nothing of this host runs any more. */
+  close(): void;
+}
+
+/** Another host process's records. */
+export interface ForeignRecords {
+  readonly owner: OwnerRecord;
+  readonly commands: readonly ProcessName[];
+  /** They have been dealt with. */
+  forget(): void;
+}
+
+/** Where records are, and those of this process. */
+export interface RecordStore {
+  own(owner: string, cgroups: readonly string[]): RunRecords;
+  /** Of hosts that are no more. */
+  orphans(): readonly ForeignRecords[];
+}
+
+/** Which boot and which pid namespace this is; empty where the platform has no such thing. */
+export function currentWorld(): Pick<OwnerRecord, "boot" | "namespace"> {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return { boot, namespace: readlinkSync("/proc/self/ns/pid") };
+  } catch {
+    return { boot: "", namespace: "" };
+  }
+}
+
+/** Whether the very process that was meant still runs. */
+export function isSameProcess({ pid, startedAt }: ProcessName): boolean {
+  const found = findProcess(pid);
+  return found !== null && !found.zombie && startedAt !== "" && found.startedAt === startedAt;
+}
+
+/**
+ * Records below `directory`, which only this user may reach.
+ *
+ * @throws Error when the directory is somebody else's or a link: what is read there ends processes.
+ */
+export function openRecordStore(directory: string): RecordStore {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const found = lstatSync(directory);
+  const uid = process.getuid?.() ?? found.uid;
+  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0) {
+    throw new Error(`${directory} is not a directory that only this user may write`);
+  }
+  const world = currentWorld();
+  return {
+    own: (owner, cgroups) => {
+      const home = join(directory, owner);
+      mkdirSync(home, { recursive: true, mode: 0o700 });
+      const self = findProcess(process.pid);
+      const record: OwnerRecord = { pid: process.pid, startedAt: self?.startedAt ?? "", ...world, cgroups };
+      writeFileSync(join(home, "owner.json"), JSON.stringify(record), { mode: 0o600 });
+      return {
+        add: (id, command) => writeFileSync(join(home, `${id}.run`), JSON.stringify(command), { mode: 0o600 }),
+        remove: (id) => unlinkSync(join(home, `${id}.run`)),
+        close: () => rmSync(home, { recursive: true, force: true }),
+      };
+    },
+    orphans: () => {
+      const all = readdirSync(directory).map((name) => readOwner(join(directory, name)));
+      const orphans: ForeignRecords[] = [];
+      for (const records of all.filter((one) => one !== null)) {
+        const { owner } = records;
+        // Nothing of an earlier boot runs; of another namespace's processes nothing is known here.
+        if (owner.boot !== world.boot) records.forget();
+        else if (owner.namespace === world.namespace && !isSameProcess(owner)) orphans.push(records);
+      }
+      return orphans;
+    },
+  };
+}
+
+function readOwner(home: string): ForeignRecords | null {
+  try {
+    const owner = JSON.parse(readFileSync(join(home, "owner.json"), "utf8")) as OwnerRecord;
+    const commands = readdirSync(home)
+      .filter((name) => name.endsWith(".run"))
+      .map((name) => readCommand(join(home, name)))
+      .filter((command) => command !== null);
+    return { owner, commands, forget: () => rmSync(home, { recursive: true, force: true }) };
+  } catch {
+    // Half written, or its owner is just removing it.
+    return null;
+  }
+}
+
+function readCommand(path: string): ProcessName | null {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as ProcessName;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,45 @@
+/** The port through which the three JavaScript runtimes start a process, and which of them this is. */
+
+import type { ExitKind } from "../../src/types.ts";
+import type { ByteSource } from "./drain.ts";
+
+/** What is started. Every field is final: nothing is searched, inherited or added. */
+export interface SpawnRequest {
+  /** Absolute. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly workingDir: string;
+  /** Without it the command reads an end of file at once. */
+  readonly stdin: boolean;
+}
+
+/** A child that leads a process group and a session of its own. */
+export interface Child {
+  readonly pid: number;
+  readonly stdin: WritableStream<Uint8Array> | null;
+  readonly stdout: ByteSource;
+  readonly stderr: ByteSource;
+  /** The child has been waited for. What it wrote may still be in the pipes. */
+  readonly exited: Promise<ExitKind>;
+}
+
+/** A child that could not be started, with the runtime's own error. */
+export interface FailedSpawn {
+  readonly pid: undefined;
+  readonly failure: Promise<unknown>;
+}
+
+/** Starts a process within the call, so that whatever the calling thread is in, the process is in too. */
+export type Spawn = (request: SpawnRequest) => Child | FailedSpawn;
+
+/**
+ * The spawn of the runtime at hand. Three files instead of one on `node:child_process`: on Deno that module throws where
+ * nobody can catch it when a child dies of a real-time signal, so a command could end its host; and on Bun and Deno the
+ * runtime's own spawn is the faster.
+ */
+export async function loadSpawn(): Promise<Spawn> {
+  if ("Deno" in globalThis) return (await import("./spawn-deno.ts")).spawn;
+  if ("Bun" in globalThis) return (await import("./spawn-bun.ts")).spawn;
+  return (await import("./spawn-node.ts")).spawn;
+}

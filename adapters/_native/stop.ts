@@ -1,0 +1,69 @@
+/** Ends everything of an execution: politely when asked to, then by force; and what is left after the command, at once. */
+
+import type { ExitKind, Leftover } from "../../src/types.ts";
+import type { Cell } from "./containment.ts";
+
+const pollMs = 10;
+/** A killed process can stay for as long as the kernel holds it in a system call; then it is named instead of waited for. */
+const giveUpMs = 5000;
+
+/** The end of a tree. */
+export interface TreeEnd {
+  /** Whether force was used before the command itself was over. */
+  readonly killed: boolean;
+  /** Nothing of it runs any more, or what does is named. Never rejects. */
+  readonly emptied: Promise<readonly Leftover[]>;
+}
+
+export function endTree(
+  cell: Cell,
+  exited: Promise<ExitKind>,
+  { signal, graceMs }: { readonly signal: AbortSignal; readonly graceMs: number },
+): TreeEnd {
+  let over = false;
+  let killed = false;
+  let graceTimer: ReturnType<typeof setTimeout> | undefined;
+  let graceUntil = 0;
+  const onStop = () => {
+    cell.signal("SIGTERM");
+    graceUntil = performance.now() + graceMs;
+    graceTimer = setTimeout(() => {
+      if (!over) killed = true;
+      cell.signal("SIGKILL");
+    }, graceMs);
+  };
+  if (signal.aborted) onStop();
+  else signal.addEventListener("abort", onStop, { once: true });
+
+  const emptied = exited.then(async (): Promise<readonly Leftover[]> => {
+    over = true;
+    // Those who were asked politely keep their time to finish, although the command itself was quicker.
+    while (performance.now() < graceUntil && !cell.isEmpty()) await sleep(pollMs);
+    clearTimeout(graceTimer);
+    signal.removeEventListener("abort", onStop);
+    return killRest(cell);
+  });
+  return {
+    get killed() {
+      return killed;
+    },
+    emptied,
+  };
+}
+
+async function killRest(cell: Cell): Promise<readonly Leftover[]> {
+  if (cell.isEmpty()) return [];
+  const until = performance.now() + giveUpMs;
+  do {
+    cell.signal("SIGKILL");
+    await sleep(pollMs / 5);
+    if (cell.isEmpty()) return [];
+  } while (performance.now() < until);
+  return [
+    { kind: "processes", name: "of the command", reason: "They were killed but the kernel has not let go of them" },
+  ];
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

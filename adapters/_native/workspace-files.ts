@@ -1,0 +1,110 @@
+/** Files in and outputs out of a working directory that a hostile command may have filled with links. */
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { RuntimeError } from "../../src/errors.ts";
+import type { CollectedFile, Leftover, PlannedFile } from "../../src/types.ts";
+
+/** The most of one output that is brought out, in bytes. It is held in memory, whoever wrote it. */
+export const maxOutputFileBytes = 64 * 1024 * 1024;
+
+/** A directory of nobody else's. */
+export function makePrivateDirectory(): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), "prx-")));
+}
+
+/** Answers what of it is still there. */
+export function removePrivateDirectory(directory: string): readonly Leftover[] {
+  try {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 2 });
+    return [];
+  } catch (error) {
+    return [{ kind: "directory", name: directory, reason: String(error) }];
+  }
+}
+
+/** @throws RuntimeError `files_failed`, naming the path. */
+export function writeFiles(root: string, files: readonly PlannedFile[], bytes: ReadonlyMap<string, Uint8Array>): void {
+  for (const { path, executable } of files) {
+    try {
+      const parent = makeParents(root, path);
+      // Not through a link that stands in the file's place: it may lead anywhere.
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+      const fd = openSync(join(parent, path.slice(path.lastIndexOf("/") + 1)), flags, executable ? 0o755 : 0o644);
+      try {
+        writeFileSync(fd, bytes.get(path) ?? new Uint8Array(0));
+      } finally {
+        closeSync(fd);
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new RuntimeError("files_failed", `File ${path} could not be put into the working directory: ${reason}`, {
+        backend: "native",
+        cause: error,
+      });
+    }
+  }
+}
+
+/** The directories above a file, made where they are missing; each is below the root by its real path. */
+function makeParents(root: string, path: string): string {
+  let directory = root;
+  for (const part of path.split("/").slice(0, -1)) {
+    directory = join(directory, part);
+    mkdirSync(directory, { recursive: true });
+    const real = realpathSync(directory);
+    if (!isBelow(real, root)) throw new Error(`${part} leads out of the working directory`);
+    directory = real;
+  }
+  return directory;
+}
+
+/** Reads outputs once nothing of the command runs any more, so that nothing changes between look and read. */
+export function collectFiles(root: string, paths: readonly string[]): readonly CollectedFile[] {
+  return paths.map((path) => {
+    try {
+      return { path, bytes: readInside(root, path) };
+    } catch (error) {
+      return { path, missing: reasonOf(error) };
+    }
+  });
+}
+
+function readInside(root: string, path: string): Uint8Array {
+  const file = join(realpathSync(dirname(join(root, path))), path.slice(path.lastIndexOf("/") + 1));
+  if (!isBelow(file, root)) throw new Error("it leads out of the working directory");
+  // O_NONBLOCK: a pipe that stands there must not hold the host up.
+  const fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error("it is not a regular file");
+    if (stats.size > maxOutputFileBytes)
+      throw new Error(`it has ${stats.size} bytes, the most is ${maxOutputFileBytes}`);
+    return new Uint8Array(readFileSync(fd));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
+  if (code === "ELOOP" || code === "EMLINK") return "it is a symbolic link";
+  return error instanceof Error ? error.message : String(error);
+}
+
+function isBelow(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`);
+}

@@ -1,0 +1,114 @@
+/** Local processes, on Node, Bun and Deno. */
+
+import { accessSync, constants } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import type { BackendFactory } from "../src/backend.ts";
+import type { Availability, Capabilities, RuntimeAdapter, SweepReport } from "../src/types.ts";
+import { createCgroups } from "./_native/cgroup.ts";
+import { findHierarchies } from "./_native/cgroup-mounts.ts";
+import type { Containment } from "./_native/containment.ts";
+import { startNative } from "./_native/execution.ts";
+import { lowerNative, type NativeArtifact, type NativeFacts } from "./_native/lower.ts";
+import { nativePolicy } from "./_native/policy.ts";
+import { createProcessGroups } from "./_native/process-group.ts";
+import { openRecordStore } from "./_native/run-records.ts";
+import { loadSpawn } from "./_native/spawn.ts";
+import { sweepOrphans } from "./_native/sweep.ts";
+
+const capabilities: Capabilities = {
+  separateStderr: true,
+  reportsSignal: true,
+  stdin: true,
+  files: true,
+  runsPrograms: true,
+  resumable: false,
+  anyEnvName: true,
+};
+
+/**
+ * The native backend: a child process of this one. Isolates nothing by itself; ends everything it began.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from "prx-runtime";
+ *
+ * await using runtime = await createRuntime({ runtime: { backend: "native" } });
+ * const { stdout } = await runtime.execute("echo", ["hello"]);
+ * console.log(stdout);
+ * // → hello
+ * ```
+ */
+export const native: BackendFactory = async ({ config, host, log }) => {
+  const spawn = await loadSpawn();
+  const sandbox = config.security.sandbox.backend;
+  const store = openRecordStore(stateDirectory(host.env));
+  const cgroups = createCgroups(findHierarchies(), host.owner);
+  const records = store.own(host.owner, cgroups?.trunks ?? []);
+  const containment = cgroups ?? createProcessGroups(records);
+  const facts: NativeFacts = { platform: process.platform, containment, prlimit: findPrlimit() };
+  const left = sweepOrphans(store);
+  if (left.found > 0)
+    log({ code: "leftovers_ended", message: `Ended ${left.removed} of ${left.found} executions of dead hosts` });
+  const close = closeOnce(containment, records);
+
+  const adapter: RuntimeAdapter = {
+    name: "native",
+    capabilities,
+    isAvailable: async () => availability(sandbox, containment),
+    lower: (plan) => lowerNative(plan, facts),
+    start: (plan, io, signal) => {
+      const artifact = adapter.lower(plan).artifact as NativeArtifact;
+      return startNative({ plan, artifact, io, signal, containment, spawn });
+    },
+    sweep: async (): Promise<SweepReport> => sweepOrphans(store),
+    close: async () => close(),
+  };
+  return { adapter, policy: nativePolicy(config, process.platform) };
+};
+
+function availability(sandbox: string, containment: Containment): Availability {
+  if (sandbox === "none") return { available: true, details: `Local processes, held by ${containment.description}` };
+  return {
+    available: false,
+    reason: `security.sandbox.backend is ${JSON.stringify(sandbox)}, and this version has no sandbox to put around local processes`,
+    remedy: 'Set it to "none" to run commands with all that this user may do',
+  };
+}
+
+/** The cgroups and records go with the process if nobody closes the runtime. */
+function closeOnce(containment: Containment, records: { close(): void }): () => void {
+  let closed = false;
+  const close = () => {
+    if (closed) return;
+    closed = true;
+    process.removeListener("exit", close);
+    containment.close();
+    records.close();
+  };
+  process.once("exit", close);
+  return close;
+}
+
+/** Where records are kept: the user's runtime directory, which goes with the boot, or one of their own below the temporary one. */
+function stateDirectory(env: Readonly<Record<string, string | undefined>>): string {
+  const own = env["PRX_STATE_DIR"];
+  if (own !== undefined) return own;
+  const runtimeDirectory = env["XDG_RUNTIME_DIR"];
+  if (runtimeDirectory !== undefined && runtimeDirectory !== "") return join(runtimeDirectory, "prx-runtime");
+  return join(tmpdir(), `prx-runtime-${process.getuid?.() ?? "user"}`);
+}
+
+function findPrlimit(): string | null {
+  return ["/usr/bin/prlimit", "/bin/prlimit"].find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

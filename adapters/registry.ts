@@ -1,0 +1,19 @@
+/** Name → backend, loaded when it is first asked for. */
+
+import type { BackendEntry } from "../src/backend.ts";
+
+const absent = (name: string): BackendEntry => ({
+  name,
+  load: null,
+  absent: `This version of prx-runtime does not hold the backend ${name}`,
+});
+
+/** Every backend that the configuration can name. */
+export const registry: readonly BackendEntry[] = [
+  { name: "native", load: async () => (await import("./native.ts")).native },
+  absent("docker"),
+  absent("kubernetes"),
+  absent("wasm"),
+  absent("remote"),
+  { name: "memory", load: null, absent: "The memory backend is a test double: give createRuntime one of your own" },
+];

@@ -1,0 +1,59 @@
+/** What a backend brings besides its adapter: the operator's policy in the plan's units, and a way to make the adapter. */
+
+import type { Config } from "./config.ts";
+import type { Host } from "./host.ts";
+import type {
+  FilesystemMode,
+  NetworkMode,
+  PrivilegeMode,
+  ResourceClause,
+  ResourceLimits,
+  RuntimeAdapter,
+  Warning,
+} from "./types.ts";
+
+/** What the operator's configuration means on one backend, before tool and request narrow it. */
+export interface BackendPolicy {
+  readonly network: NetworkMode;
+  readonly filesystem: FilesystemMode;
+  readonly privilege: PrivilegeMode;
+  /** How the working directory reaches the command; see `Workspace.mode`. */
+  readonly workspaceMode: string;
+  /** `null`: no limit unless tool or request ask for one. */
+  readonly limits: ResourceLimits;
+  /** Which of the limits somebody wrote, as opposed to defaults: those are demanded. */
+  readonly written: readonly ResourceClause[];
+  /** A time limit that takes the place of `runtime.default_timeout_secs` here. */
+  readonly defaultTimeoutMs?: number;
+  /** Added to the whitelisted variables of the host. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Whitelisted names whose values on the host mean nothing here (`PATH`, `HOME`, `USER` in another root file system). */
+  readonly foreignEnv: readonly string[];
+  /** The argv of a shell-form command, up to and without the command line itself. */
+  readonly shell: readonly [string, ...string[]];
+  image(tool: string | null): string | null;
+}
+
+/** A backend as the registry loads it. */
+export interface Backend {
+  readonly policy: BackendPolicy;
+  readonly adapter: RuntimeAdapter;
+}
+
+/** How a backend is made: from the frozen configuration and the machine. Must be quick and begin nothing. */
+export type BackendFactory = (context: BackendContext) => Backend | Promise<Backend>;
+
+export interface BackendContext {
+  readonly config: Config;
+  readonly host: Host;
+  /** Told of what the operator should know and no single execution can carry. */
+  readonly log: (message: Warning) => void;
+}
+
+/** One line of the registry: loads nothing until it is asked to. */
+export interface BackendEntry {
+  readonly name: string;
+  /** `null` where this build does not hold the backend, with the reason in its place. */
+  readonly load: (() => Promise<BackendFactory>) | null;
+  readonly absent?: string;
+}

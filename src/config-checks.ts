@@ -1,0 +1,58 @@
+/** Rules between keys: the core's own, and the fragments'. */
+
+import type { AnyFragment, FragmentCheck } from "./config-fragment.ts";
+import { dotted, type Path, type Problem, spelled } from "./config-problems.ts";
+import type { Config } from "./config-schema.ts";
+
+export interface CheckSources {
+  readonly config: Config;
+  readonly fragments: readonly AnyFragment[];
+  readonly written: ReadonlySet<string>;
+  readonly spellings: ReadonlyMap<string, Path>;
+}
+
+/** What is wrong with keys each of which is right by itself. */
+export function checkConfig(sources: CheckSources): Problem[] {
+  const problems: Problem[] = [];
+  const report = (path: Path, message: string) => {
+    problems.push({ path: spelled(path, sources.spellings), message });
+  };
+  checkMaxima(sources, report);
+  for (const part of sources.fragments) checkFragment(part, sources, report);
+  return problems;
+}
+
+type Report = (path: Path, message: string) => void;
+
+/** What is written above its maximum would be cut down in silence. A default above it is narrowed. */
+function checkMaxima({ config, written }: CheckSources, report: Report): void {
+  const { default_timeout_secs, max_timeout_secs, max_output_bytes } = config.runtime;
+  const tooLong = (secs: number | undefined) => max_timeout_secs > 0 && secs !== undefined && secs > max_timeout_secs;
+  const longest = `It is more than runtime.max_timeout_secs, which is ${max_timeout_secs}: lower it, or raise the maximum`;
+  if (written.has("runtime.default_timeout_secs") && tooLong(default_timeout_secs))
+    report(["runtime", "default_timeout_secs"], longest);
+  for (const [name, tool] of Object.entries(config.tools.custom)) {
+    if (tooLong(tool.timeout_secs)) report(["tools", "custom", name, "timeout_secs"], longest);
+    if (tool.max_output_bytes !== undefined && tool.max_output_bytes > max_output_bytes) {
+      const most = `It is more than runtime.max_output_bytes, which is ${max_output_bytes}: lower it, or raise the maximum`;
+      report(["tools", "custom", name, "max_output_bytes"], most);
+    }
+  }
+}
+
+function checkFragment(part: AnyFragment, { config, written }: CheckSources, report: Report): void {
+  if (part.check === undefined) return;
+  const path = part.place === "runtime" ? ["runtime", part.name] : [part.name];
+  const tools = config.tools.custom;
+  const isChosen =
+    part.place === "runtime" && [config.runtime, ...Object.values(tools)].some(({ backend }) => backend === part.name);
+  const check: FragmentCheck<unknown> = {
+    values: path.reduce<unknown>((table, step) => (table as Record<string, unknown>)[step], config),
+    tools,
+    chosen: isChosen,
+    isWritten: (key) => written.has(`${dotted(path)}.${key}`),
+    report: (key, message) => report([...path, key], message),
+    reportTool: (tool, key, message) => report(["tools", "custom", tool, ...key.split(".")], message),
+  };
+  part.check(check as FragmentCheck<never>);
+}

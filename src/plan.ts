@@ -1,0 +1,126 @@
+/** Request and policies in, plan out: everything that will happen, decided in one place and frozen. */
+
+import type { BackendPolicy } from "./backend.ts";
+import type { Config } from "./config.ts";
+import { composeEnv } from "./env.ts";
+import type { Host } from "./host.ts";
+import { narrowCap, narrowLimits, narrowMode, narrowTimeout } from "./narrow.ts";
+import type { CheckedRequest } from "./request.ts";
+import type { Tool } from "./tools.ts";
+import type {
+  Clause,
+  ExecutionPlan,
+  FilesystemMode,
+  IsolationClause,
+  NetworkMode,
+  Warning,
+  Workspace,
+} from "./types.ts";
+import { isInside, resolveWorkingDir } from "./working-dir.ts";
+
+/** What a plan is made of. */
+export interface PlanSources {
+  readonly request: CheckedRequest;
+  readonly tool: Tool;
+  readonly policy: BackendPolicy;
+  readonly config: Config;
+  readonly host: Host;
+  readonly backend: string;
+}
+
+/** A plan, and what was narrowed on the way. */
+export interface Planned {
+  readonly plan: ExecutionPlan;
+  readonly warnings: readonly Warning[];
+}
+
+const networkModes: readonly NetworkMode[] = ["none", "cluster", "all"];
+/** Isolation is always demanded, whether somebody wrote it or it is the default. */
+const isolation: readonly IsolationClause[] = ["network", "filesystem", "privilege", "environment"];
+/** A platform's own deadline comes this long after ours: it is for the case that we died. */
+const backstopMarginMs = 30_000;
+
+/** @throws RuntimeError for an environment or a working directory that is wrong or not allowed. */
+export async function buildPlan(sources: PlanSources): Promise<Planned> {
+  const { request, tool, policy, config, host, backend } = sources;
+  const { options } = request;
+  const warnings: Warning[] = [];
+  const { limits, written } = narrowLimits(policy.limits, policy.written, [tool.limits, options.limits]);
+  const killGraceMs = Math.round(config.runtime.kill_grace_secs * 1000);
+  const timeoutMs = narrowTimeout(
+    {
+      request: options.timeoutMs,
+      tool: tool.timeoutMs,
+      fallback: policy.defaultTimeoutMs ?? config.runtime.default_timeout_secs * 1000,
+      max: config.runtime.max_timeout_secs * 1000,
+    },
+    warnings,
+  );
+  const maxOutputBytes = narrowCap(
+    { request: options.maxOutputBytes, tool: tool.maxOutputBytes, operator: config.runtime.max_output_bytes },
+    warnings,
+  );
+  const workspace = await planWorkspace(sources);
+  const env = composeEnv({
+    host: host.env,
+    whitelist: config.runtime.env_whitelist,
+    foreign: policy.foreignEnv,
+    operator: policy.env,
+    tool: tool.env,
+    request: options.env ?? {},
+  });
+  const plan: ExecutionPlan = {
+    id: crypto.randomUUID(),
+    owner: host.owner,
+    backend,
+    tool: tool.name,
+    argv: planArgv(sources),
+    env,
+    workingDir: workspace.root,
+    stdin: request.stdin,
+    files: request.files,
+    outputs: [...(options.outputs ?? [])],
+    limits: {
+      timeoutMs,
+      backstopMs: timeoutMs === 0 ? 0 : timeoutMs + killGraceMs + backstopMarginMs,
+      killGraceMs,
+      maxOutputBytes,
+      ...limits,
+    },
+    network: narrowMode(networkModes, policy.network, tool.network, options.network),
+    filesystem: policy.filesystem,
+    privilege: policy.privilege,
+    workspace,
+    image: tool.image ?? policy.image(tool.name),
+    module: tool.module,
+    demands: [...isolation, ...written] satisfies Clause[],
+    acceptWeaker: config.security.accept_weaker,
+  };
+  return { plan: freezePlan(plan), warnings };
+}
+
+function planArgv({ request, tool, policy }: PlanSources): readonly [string, ...string[]] {
+  if (request.options.shell !== true) return tool.argv;
+  // As in `sh -c LINE NAME ARGS…`: $0 is the shell's own name, the arguments are $1 and on.
+  return [...policy.shell, request.command, policy.shell[0], ...request.args];
+}
+
+async function planWorkspace({ request, policy, config, host, backend }: PlanSources): Promise<Workspace> {
+  const allowedRoots = config.security.allowed_workspace_roots;
+  const { workingDir, files, outputs } = request.options;
+  if (workingDir !== undefined) {
+    return { root: await resolveWorkingDir(workingDir, { host, allowedRoots, backend }), mode: policy.workspaceMode };
+  }
+  // Without a directory of the caller's, files go in and out of one that is nobody else's.
+  const isPrivate =
+    policy.filesystem !== ("host" satisfies FilesystemMode) || files !== undefined || outputs !== undefined;
+  const usesHost = !isPrivate && (allowedRoots.length === 0 || (await isInside(host.workingDir, allowedRoots, host)));
+  return usesHost ? { root: host.workingDir, mode: policy.workspaceMode } : { root: null, mode: "private" };
+}
+
+function freezePlan(plan: ExecutionPlan): ExecutionPlan {
+  for (const part of [plan.argv, plan.env, plan.files, plan.outputs, plan.limits, plan.workspace, plan.demands]) {
+    Object.freeze(part);
+  }
+  return Object.freeze(plan);
+}

@@ -1,0 +1,142 @@
+/** The door: small named checks of what a caller asks. What passes here is well-formed; whether it is allowed is the plan's concern. */
+
+import { RuntimeError } from "./errors.ts";
+import type { ExecuteOptions, InputFile, StdinSource } from "./runtime-types.ts";
+import { type PlannedFile, resourceLimitNames } from "./types.ts";
+
+/** A request that passed the door. */
+export interface CheckedRequest {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly options: ExecuteOptions;
+  readonly stdin: "none" | "inline" | "stream";
+  readonly stdinBytes: Uint8Array | null;
+  readonly files: readonly PlannedFile[];
+  readonly fileBytes: ReadonlyMap<string, Uint8Array>;
+}
+
+/**
+ * The longest single argument, its closing NUL included: Linux's MAX_ARG_STRLEN, 32 pages of 4 KiB (execve(2)). It holds
+ * on every backend, so that a request does not depend on where it runs.
+ */
+const maxArgumentBytes = 131_072;
+
+const optionNames = new Set([
+  ...["env", "workingDir", "timeoutMs", "stdin", "signal", "tool", "backend", "files", "outputs"],
+  ...["maxOutputBytes", "network", "limits", "shell"],
+]);
+
+/** @throws RuntimeError `invalid_request` or `argument_list_too_long`, before anything runs. */
+export function checkRequest(command: unknown, args: unknown, options: ExecuteOptions): CheckedRequest {
+  if (typeof command !== "string" || command === "") refuse("Command is not a non-empty string: name a program");
+  checkText("Command", command);
+  if (!Array.isArray(args)) refuse("Arguments are not an array: give one string for each");
+  args.forEach((arg: unknown, index: number) => {
+    if (typeof arg !== "string") refuse(`Argument ${index} is of type ${typeof arg}: give a string`);
+    checkText(`Argument ${index}`, arg);
+  });
+  checkOptions(options);
+  const files = checkFiles(options.files ?? {});
+  return { command, args, options, ...checkStdin(options.stdin), ...files };
+}
+
+function checkText(what: string, text: string): void {
+  if (text.includes("\0")) refuse(`${what} has a NUL byte in it: it would be cut there`);
+  if (!text.isWellFormed()) refuse(`${what} has half a surrogate pair in it: it has no UTF-8 form`);
+  // A UTF-16 unit is at most three bytes of UTF-8, so most texts need no encoding to be known as short.
+  if (text.length * 3 < maxArgumentBytes) return;
+  const bytes = new TextEncoder().encode(text).byteLength;
+  if (bytes < maxArgumentBytes) return;
+  throw new RuntimeError(
+    "argument_list_too_long",
+    `${what} has ${bytes} bytes: the most is ${maxArgumentBytes - 1}, pass it by stdin or as a file`,
+  );
+}
+
+function checkOptions(options: ExecuteOptions): void {
+  if (typeof options !== "object" || options === null) refuse("Options are not an object");
+  for (const name of Object.keys(options)) {
+    if (!optionNames.has(name)) refuse(`Option ${JSON.stringify(name)} is not known: see ExecuteOptions`);
+  }
+  checkNumber("timeoutMs", options.timeoutMs, 0);
+  checkNumber("maxOutputBytes", options.maxOutputBytes, 0);
+  for (const [name, value] of Object.entries(options.limits ?? {})) {
+    if (!Object.hasOwn(resourceLimitNames, name))
+      refuse(`Limit ${JSON.stringify(name)} is not known: see RequestedLimits`);
+    checkNumber(`limits.${name}`, value, Number.MIN_VALUE);
+  }
+  if (options.network !== undefined && !["none", "cluster", "all"].includes(options.network)) {
+    refuse(`Option network is ${JSON.stringify(options.network)}: give "none", "cluster" or "all"`);
+  }
+  for (const name of ["workingDir", "tool", "backend"] as const) {
+    const value = options[name];
+    if (value === undefined) continue;
+    if (typeof value !== "string" || value === "") refuse(`Option ${name} is not a non-empty string`);
+    checkText(`Option ${name}`, value);
+  }
+  if (options.shell !== undefined && typeof options.shell !== "boolean") refuse("Option shell is not a boolean");
+  if (options.signal !== undefined && !(options.signal instanceof AbortSignal))
+    refuse("Option signal is not an AbortSignal");
+  if (
+    options.env !== undefined &&
+    (typeof options.env !== "object" || options.env === null || Array.isArray(options.env))
+  ) {
+    refuse("Option env is not an object of strings");
+  }
+  if (options.outputs !== undefined && !Array.isArray(options.outputs))
+    refuse("Option outputs is not an array of paths");
+  for (const path of options.outputs ?? []) checkRelativePath("outputs", path);
+}
+
+function checkNumber(name: string, value: unknown, least: number): void {
+  if (value === undefined) return;
+  if (typeof value !== "number" || !Number.isFinite(value) || value < least || value > Number.MAX_SAFE_INTEGER) {
+    const shown = typeof value === "number" ? String(value) : JSON.stringify(value);
+    refuse(`Option ${name} is ${shown}: give a finite number, ${least === 0 ? "0 or more" : "more than 0"}`);
+  }
+}
+
+function checkStdin(source: StdinSource | undefined): Pick<CheckedRequest, "stdin" | "stdinBytes"> {
+  if (source === undefined) return { stdin: "none", stdinBytes: null };
+  if (typeof source === "string") return { stdin: "inline", stdinBytes: new TextEncoder().encode(source) };
+  if (source instanceof Uint8Array) return { stdin: "inline", stdinBytes: source };
+  if (source instanceof ReadableStream) {
+    if (source.locked) refuse("Option stdin is a stream that is already being read: give one that is not locked");
+    return { stdin: "stream", stdinBytes: null };
+  }
+  return refuse("Option stdin is neither a string, a Uint8Array nor a ReadableStream");
+}
+
+function checkFiles(files: Readonly<Record<string, InputFile>>): Pick<CheckedRequest, "files" | "fileBytes"> {
+  const planned: PlannedFile[] = [];
+  const fileBytes = new Map<string, Uint8Array>();
+  for (const [path, file] of Object.entries(files)) {
+    checkRelativePath("files", path);
+    const plain = typeof file === "string" || file instanceof Uint8Array;
+    const content = plain ? file : file?.content;
+    if (typeof content !== "string" && !(content instanceof Uint8Array)) {
+      refuse(`File ${JSON.stringify(path)} has no content: give a string or a Uint8Array`);
+    }
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    fileBytes.set(path, bytes);
+    planned.push({ path, bytes: bytes.byteLength, executable: !plain && file.executable === true });
+  }
+  return { files: planned, fileBytes };
+}
+
+/** Purely lexical: what links do is the adapter's to check, at the moment of use. */
+function checkRelativePath(option: string, path: unknown): void {
+  if (typeof path !== "string" || path === "") refuse(`Option ${option} has a path that is not a non-empty string`);
+  const shown = JSON.stringify(path);
+  checkText(`Path ${shown} in option ${option}`, path);
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path) || path.includes("\\")) {
+    refuse(`Path ${shown} in option ${option} is not relative to the working directory, with "/" between its parts`);
+  }
+  if (path.split("/").some((part) => part === "" || part === "." || part === "..")) {
+    refuse(`Path ${shown} in option ${option} has an empty, "." or ".." part: name the file directly`);
+  }
+}
+
+function refuse(message: string): never {
+  throw new RuntimeError("invalid_request", message);
+}

@@ -1,0 +1,71 @@
+/** Tool look-up: what a name in a request means to the operator's configuration. */
+
+import { type Config, type ToolConfig, toolNames } from "./config.ts";
+import { RuntimeError } from "./errors.ts";
+import type { CheckedRequest } from "./request.ts";
+import type { RequestedLimits } from "./runtime-types.ts";
+import type { BackendName, NetworkMode } from "./types.ts";
+
+/** A tool's own policy, in the plan's units. Everything in it narrows. */
+export interface Tool {
+  /** `null`: no tool was named and none is called so. */
+  readonly name: string | null;
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly backend: BackendName | null;
+  readonly image: string | null;
+  readonly module: string | null;
+  readonly timeoutMs?: number;
+  readonly maxOutputBytes?: number;
+  readonly network?: NetworkMode;
+  readonly limits: RequestedLimits;
+}
+
+/**
+ * Finds the tool that `options.tool` names, or else the one that the command names. A custom tool of type `command` called
+ * by its own name becomes its configured program, its configured arguments and then the request's.
+ *
+ * @throws RuntimeError `tool_not_found` where `options.tool` names nothing that the configuration knows: its limits would
+ *   be dropped in silence.
+ */
+export function findTool(config: Config, request: CheckedRequest): Tool {
+  const { command, args, options } = request;
+  const named = options.tool ?? (Object.hasOwn(config.tools.custom, command) ? command : null);
+  const tool =
+    named === null || !Object.hasOwn(config.tools.custom, named) ? null : (config.tools.custom[named] ?? null);
+  if (named !== null && tool === null && !toolNames(config).has(named)) {
+    throw new RuntimeError(
+      "tool_not_found",
+      `Tool ${JSON.stringify(named)} is not configured: add [tools.custom.${named}] or leave out the option tool`,
+    );
+  }
+  if (tool === null)
+    return { name: named, argv: [command, ...args], env: {}, backend: null, image: null, module: null, limits: {} };
+  const wasm = tool.type === "wasm";
+  const own: readonly [string, ...string[]] = wasm || command !== named ? [command] : [tool.command, ...tool.args];
+  const timeoutMs = tool.timeout_secs === undefined ? {} : { timeoutMs: tool.timeout_secs * 1000 };
+  const maxOutputBytes = tool.max_output_bytes === undefined ? {} : { maxOutputBytes: tool.max_output_bytes };
+  return {
+    name: named,
+    argv: [...own, ...args],
+    env: tool.env,
+    // A WASM tool runs on WASM whatever the default backend is.
+    backend: tool.backend ?? (wasm ? "wasm" : null),
+    image: tool.image ?? null,
+    module: wasm ? tool.module : null,
+    ...timeoutMs,
+    ...maxOutputBytes,
+    ...(tool.network === undefined ? {} : { network: tool.network }),
+    limits: toolLimits(tool),
+  };
+}
+
+function toolLimits(tool: ToolConfig): RequestedLimits {
+  const limits: { -readonly [Name in keyof RequestedLimits]: RequestedLimits[Name] } = {};
+  if (tool.memory_limit !== undefined) limits.memoryBytes = tool.memory_limit;
+  if (tool.cpu_limit !== undefined) limits.cpus = tool.cpu_limit;
+  if (tool.pids_limit !== undefined) limits.pids = tool.pids_limit;
+  if (tool.max_open_files !== undefined) limits.openFiles = tool.max_open_files;
+  if (tool.max_cpu_time_seconds !== undefined) limits.cpuTimeMs = tool.max_cpu_time_seconds * 1000;
+  return limits;
+}
