@@ -114,9 +114,9 @@ const workspaceKeys = [
   ["workspace_size", "ephemeral"],
 ] as const;
 
-function checkWorkspace({ values, isWritten, report }: FragmentCheck<Section<typeof schema>>): void {
+function checkWorkspace({ values, isChanged, report }: FragmentCheck<Section<typeof schema>>): void {
   for (const [name, mode] of workspaceKeys) {
-    if (isWritten(name) && values.workspace !== mode) {
+    if (isChanged(name) && values.workspace !== mode) {
       report(
         name,
         `It means nothing with workspace = "${values.workspace}": leave it out, or write workspace = "${mode}"`,

@@ -1,13 +1,13 @@
 /** Rules between keys: the core's own, and the fragments'. */
 
+import * as v from "valibot";
 import type { AnyFragment, FragmentCheck } from "./config-fragment.ts";
-import { dotted, type Path, type Problem, spelled } from "./config-problems.ts";
-import type { Config } from "./config-schema.ts";
+import { type Path, type Problem, spelled } from "./config-problems.ts";
+import { type Config, defaultTimeoutSecs } from "./config-schema.ts";
 
 export interface CheckSources {
   readonly config: Config;
   readonly fragments: readonly AnyFragment[];
-  readonly written: ReadonlySet<string>;
   readonly spellings: ReadonlyMap<string, Path>;
 }
 
@@ -22,14 +22,15 @@ export function checkConfig(sources: CheckSources): Problem[] {
   return problems;
 }
 
+type Table = Readonly<Record<string, unknown>>;
 type Report = (path: Path, message: string) => void;
 
-/** What is written above its maximum would be cut down in silence. A default above it is narrowed. */
-function checkMaxima({ config, written }: CheckSources, report: Report): void {
+/** What is written above its maximum would be cut down in silence. A default above it is narrowed, as documented. */
+function checkMaxima({ config }: CheckSources, report: Report): void {
   const { default_timeout_secs, max_timeout_secs, max_output_bytes } = config.runtime;
   const tooLong = (secs: number | undefined) => max_timeout_secs > 0 && secs !== undefined && secs > max_timeout_secs;
   const longest = `It is more than runtime.max_timeout_secs, which is ${max_timeout_secs}: lower it, or raise the maximum`;
-  if (written.has("runtime.default_timeout_secs") && tooLong(default_timeout_secs))
+  if (default_timeout_secs !== defaultTimeoutSecs && tooLong(default_timeout_secs))
     report(["runtime", "default_timeout_secs"], longest);
   for (const [name, tool] of Object.entries(config.tools.custom)) {
     if (tooLong(tool.timeout_secs)) report(["tools", "custom", name, "timeout_secs"], longest);
@@ -40,17 +41,19 @@ function checkMaxima({ config, written }: CheckSources, report: Report): void {
   }
 }
 
-function checkFragment(part: AnyFragment, { config, written }: CheckSources, report: Report): void {
+function checkFragment(part: AnyFragment, { config }: CheckSources, report: Report): void {
   if (part.check === undefined) return;
   const path = part.place === "runtime" ? ["runtime", part.name] : [part.name];
   const tools = config.tools.custom;
   const isChosen =
     part.place === "runtime" && [config.runtime, ...Object.values(tools)].some(({ backend }) => backend === part.name);
+  const values = path.reduce<unknown>((table, step) => (table as Table)[step], config) as Table;
+  const defaults = v.parse(part.schema, {}) as Table;
   const check: FragmentCheck<unknown> = {
-    values: path.reduce<unknown>((table, step) => (table as Record<string, unknown>)[step], config),
+    values,
     tools,
     chosen: isChosen,
-    isWritten: (key) => written.has(`${dotted(path)}.${key}`),
+    isChanged: (key) => JSON.stringify(values[key]) !== JSON.stringify(defaults[key]),
     report: (key, message) => report([...path, key], message),
     reportTool: (tool, key, message) => report(["tools", "custom", tool, ...key.split(".")], message),
   };

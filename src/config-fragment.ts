@@ -41,8 +41,8 @@ export interface FragmentCheck<Values> {
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** Whether `runtime.backend` or a tool names this fragment. */
   readonly chosen: boolean;
-  /** Whether somebody wrote the key, as opposed to its default. */
-  isWritten(key: string): boolean;
+  /** Whether somebody wrote another value than the default: a copy of a whole configuration writes every default too. */
+  isChanged(key: string): boolean;
   /** `message` begins with a capital, says what to do, and has no full stop. */
   report(key: string, message: string): void;
   reportTool(tool: string, key: string, message: string): void;

@@ -34,7 +34,7 @@ export function dotted(path: Path): string {
 
 /** The error that lists every problem, one a line. */
 export function configError(problems: readonly Problem[], origin: string): RuntimeError {
-  const lines = new Set(problems.map(line));
+  const lines = new Set(problems.map(line).toSorted());
   const count = lines.size === 1 ? "a problem" : `${lines.size} problems`;
   return new RuntimeError("config_invalid", [`Correct ${count} in ${origin}:`, ...lines].join("\n  "));
 }

@@ -119,7 +119,7 @@ function readChoice({ by, options }: Extract<Shape, { kind: "choice" }>, place: 
 }
 
 function refuseUnknown(name: string, { schema, input, path, at }: Place, notes: Notes): void {
-  const advice = adviceFor({ name, table: schema, root: notes.root, at });
   const table = isTable(input) && isTable(input[name]);
+  const advice = adviceFor({ name, table: schema, root: notes.root, at, isTable: table });
   notes.problems.push({ path: [...path, name], table, message: `Unknown ${table ? "table" : "key"}: ${advice}` });
 }

@@ -12,6 +12,8 @@ import { clauses } from "./types.ts";
 /** The most of a stream that fits into one JavaScript string with room to spare. */
 const maxOutputBytes = 256 * 2 ** 20;
 
+export const defaultTimeoutSecs = 60;
+
 function runtimeEntries(backends: readonly string[]) {
   return {
     backend: key(
@@ -20,7 +22,7 @@ function runtimeEntries(backends: readonly string[]) {
       { aliases: [alias("kind")] },
     ),
     default_timeout_secs: key(
-      v.optional(seconds("0 means no limit"), 60),
+      v.optional(seconds("0 means no limit"), defaultTimeoutSecs),
       "Time limit of one execution in seconds, where neither tool nor request gives one. 0 means no limit, up to `max_timeout_secs`",
     ),
     max_timeout_secs: key(
@@ -99,7 +101,7 @@ export function configSchema(fragments: readonly AnyFragment[]) {
   const runtime = table(join(runtimeEntries(backends), fragments, "runtime"));
   const core = {
     runtime: key(v.optional(runtime, {}), "Where and how commands run"),
-    tools: v.optional(toolsSchema(backends), {}),
+    tools: v.optional(toolsSchema(backends.filter((name) => name !== "auto")), {}),
     security: key(v.optional(security, {}), "What holds for every command"),
   };
   return table(join(core, fragments, "top"));
@@ -122,6 +124,15 @@ export type RuntimeConfig = Values<ReturnType<typeof runtimeEntries>>;
 
 /** `[security]`. */
 export type SecurityConfig = DeepReadonly<v.InferOutput<typeof security>>;
+
+type Input<S extends v.GenericSchema> = DeepReadonly<v.InferInput<S>>;
+
+/** What a caller may write of the core's own keys. */
+export interface CoreInput {
+  readonly runtime?: Input<v.StrictObjectSchema<ReturnType<typeof runtimeEntries>, undefined>>;
+  readonly tools?: Input<ReturnType<typeof toolsSchema>>;
+  readonly security?: Input<typeof security>;
+}
 
 /**
  * The core's view of a configuration: keys as in config.toml, aliases resolved, defaults filled in, deeply frozen. Sizes

@@ -25,7 +25,7 @@ interface Inside {
   readonly key?: unknown;
   readonly value?: Schema;
   readonly item?: Schema;
-  readonly options?: readonly Schema[];
+  readonly options?: readonly unknown[];
   readonly literal?: unknown;
   readonly default?: unknown;
 }
@@ -44,13 +44,24 @@ export function shapeOf(schema: Schema): Shape {
   if (type === "record" && value !== undefined) return { kind: "named", names: key as Schema, values: value };
   if (type === "array" && item !== undefined) return { kind: "list", items: item };
   if (type === "variant")
-    return { kind: "choice", by: String(key), options: (options ?? []).map((option) => optionOf(option, String(key))) };
+    return {
+      kind: "choice",
+      by: String(key),
+      options: (options ?? []).map((option) => optionOf(option as Schema, String(key))),
+    };
   return { kind: "value" };
 }
 
 function optionOf(schema: Schema, by: string): Option {
   const literal = inside(schema).entries?.[by];
   return { value: String(literal === undefined ? "" : inside(unwrap(literal)).literal), schema };
+}
+
+/** The type of a plain value, and the words it may be where it is one of several. */
+export function valueType(schema: Schema): { readonly type: string; readonly options: readonly string[] } {
+  const { type, options, literal } = inside(unwrap(schema));
+  if (type === "picklist") return { type, options: (options ?? []).map(String) };
+  return { type, options: type === "literal" ? [String(literal)] : [] };
 }
 
 /** What was declared of a key beside its type. */

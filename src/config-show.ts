@@ -5,7 +5,7 @@ import { type ConfigOf, type Definition, writtenKeys } from "./config.ts";
 import type { AnyFragment } from "./config-fragment.ts";
 import { dotted, spellKey } from "./config-problems.ts";
 import { redactConfig } from "./config-redact.ts";
-import { factsOf, isTable, schemaAt, shapeOf } from "./config-shape.ts";
+import { factsOf, isTable, schemaAt } from "./config-shape.ts";
 import type { Schema } from "./config-values.ts";
 import { formatSize } from "./units.ts";
 
@@ -40,16 +40,15 @@ function showTable({ schema, value, path, written }: Shown): string[] {
     if (part === undefined || found === undefined) continue;
     const where = [...path, name];
     if (isTable(part)) {
-      const names = shapeOf(found).kind !== "named" || Object.keys(part).length > 0;
-      if (names) below.push(...showTable({ schema: found, value: part, path: where, written }));
+      below.push(...showTable({ schema: found, value: part, path: where, written }));
       continue;
     }
     const size = factsOf(found).unit === "size" && typeof part === "number";
     const line = `${spellKey(name)} = ${spellValue(size ? formatSize(part) : part)}`;
     lines.push(written.has(dotted(where)) ? line : `# ${line}`);
   }
-  const isOnlyAbove = lines.length === 1 && below.length > 0;
-  return lines.length === 0 || isOnlyAbove ? below : [lines.join("\n"), ...below];
+  const hasKeys = lines.length > (path.length === 0 ? 0 : 1);
+  return hasKeys ? [lines.join("\n"), ...below] : below;
 }
 
 function spellValue(value: unknown): string {

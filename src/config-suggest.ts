@@ -12,14 +12,21 @@ export interface Unknown {
   readonly root: Schema;
   /** Its table's own name, operators' names replaced by `<name>`; empty at the top. */
   readonly at: string;
+  /** Whether a table was written under the name. */
+  readonly isTable: boolean;
 }
 
 /** One sentence, without a full stop, to stand after a colon. */
-export function adviceFor({ name, table, root, at }: Unknown): string {
+export function adviceFor({ name, table, root, at, isTable }: Unknown): string {
   const near = nearest(name, namesIn(table));
   const elsewhere = tablesWith(name, root).filter((other) => other !== at);
   const advice = near === undefined ? [] : [`the nearest right name is ${near}`];
-  if (elsewhere.length > 0) advice.push(`${name} belongs in ${elsewhere.slice(0, 4).map(header).join(" or ")}`);
+  if (elsewhere.length > 0) {
+    const places = elsewhere
+      .slice(0, 4)
+      .map((place) => (isTable ? header(place === "" ? name : `${place}.${name}`) : header(place)));
+    advice.push(isTable ? `write ${places.join(" or ")}` : `${name} belongs in ${places.join(" or ")}`);
+  }
   if (advice.length > 0) return advice.join("; ");
   const known = namesIn(table);
   return known.length === 0 ? "this table has no keys" : `choose one of ${known.join(", ")}, or leave it out`;

@@ -5,8 +5,8 @@ import { checkConfig } from "./config-checks.ts";
 import type { AnyFragment, Fragment, Section, TableSchema, ToolConfig } from "./config-fragment.ts";
 import { configError, problemsOf } from "./config-problems.ts";
 import { readConfig } from "./config-read.ts";
-import { backendNames, type Config, configSchema, type RuntimeConfig, type SecurityConfig } from "./config-schema.ts";
-import { deepFreeze } from "./deep-freeze.ts";
+import { backendNames, type Config, type CoreInput, configSchema, type RuntimeConfig, type SecurityConfig } from "./config-schema.ts";
+import { type DeepReadonly, deepFreeze } from "./deep-freeze.ts";
 import { RuntimeError } from "./errors.ts";
 
 export type { CommandTool, WasmTool } from "./config-tools.ts";
@@ -17,6 +17,16 @@ export type ConfigOf<Fragments extends readonly AnyFragment[]> = Config & {
   readonly runtime: { readonly [Part in Placed<Fragments, "runtime"> as Part["name"]]: Section<Part["schema"]> };
 } & { readonly [Part in Placed<Fragments, "top"> as Part["name"]]: Section<Part["schema"]> };
 
+/**
+ * What a caller may write as an object: the canonical keys of config.toml, each of them optional. Other spellings are
+ * understood too, and have no place in the type.
+ */
+export type ConfigInput<Fragments extends readonly AnyFragment[]> = CoreInput & {
+  readonly runtime?: { readonly backend?: Placed<Fragments, "runtime">["name"] | "auto" } & {
+    readonly [Part in Placed<Fragments, "runtime"> as Part["name"]]?: DeepReadonly<v.InferInput<Part["schema"]>>;
+  };
+} & { readonly [Part in Placed<Fragments, "top"> as Part["name"]]?: DeepReadonly<v.InferInput<Part["schema"]>> };
+
 type Placed<Fragments extends readonly AnyFragment[], Place> = Extract<Fragments[number], { readonly place: Place }>;
 
 /** What a configuration may hold: the core's tables and those of the fragments. */
@@ -24,6 +34,8 @@ export interface Definition<Fragments extends readonly AnyFragment[] = readonly 
   readonly fragments: Fragments;
   /** Every value that `runtime.backend` may have, `"auto"` included. */
   readonly backends: readonly string[];
+  /** The names of the top-level tables. */
+  readonly tables: readonly string[];
   readonly schema: TableSchema;
 }
 
@@ -56,7 +68,7 @@ export function defineConfig<const Fragments extends readonly AnyFragment[]>(
   fragments: Fragments,
 ): Definition<Fragments> {
   const schema = configSchema(fragments);
-  return Object.freeze({ fragments, backends: backendNames(fragments), schema });
+  return Object.freeze({ fragments, backends: backendNames(fragments), tables: Object.keys(schema.entries), schema });
 }
 
 /**
@@ -84,7 +96,7 @@ export function validateConfig<Fragments extends readonly AnyFragment[]>(
   if (result.issues !== undefined) problems.push(...problemsOf(result.issues, { schema, values, spellings }));
   if (problems.length > 0) throw configError(problems, origin);
   const config = deepFreeze(result.output) as unknown as ConfigOf<Fragments>;
-  problems.push(...checkConfig({ config, fragments, written, spellings }));
+  problems.push(...checkConfig({ config, fragments, spellings }));
   if (problems.length > 0) throw configError(problems, origin);
   provenance.set(config, { definition, values, written, toolNames });
   return config;

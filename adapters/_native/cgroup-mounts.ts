@@ -32,7 +32,7 @@ export function parseHierarchies(mountinfo: string, cgroups: string): readonly H
     hierarchies.push({
       version: type === "cgroup2" ? 2 : 1,
       controllers: member.names.filter((name) => !name.startsWith("name=")),
-      home: `${unescape(mountPoint)}${inside === "/" ? "" : inside}`,
+      home: `${decodeOctal(mountPoint)}${inside === "/" ? "" : inside}`,
     });
   }
   return hierarchies;
@@ -45,7 +45,7 @@ function pathBelow(root: string, path: string): string | null {
 }
 
 /** The kernel writes blanks in mount points as octal numbers. */
-function unescape(text: string): string {
+function decodeOctal(text: string): string {
   return text.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 

@@ -2,17 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Leftover } from "../../src/types.ts";
-import {
-  type Branch,
-  enterLeaf,
-  expelOwnThreads,
-  makeLeaf,
-  membersOf,
-  openBranch,
-  readKeyed,
-  readNumber,
-  removeCgroup,
-} from "./cgroup-leaf.ts";
+import { type Branch, type Leaf, membersOf, openBranch, openLeaf, readKeyed, readNumber } from "./cgroup-leaf.ts";
 import type { Hierarchy } from "./cgroup-mounts.ts";
 import type { Cell, CellLimits, Containment } from "./containment.ts";
 import { type StopSignal, signalGroup, signalProcess } from "./signals.ts";
@@ -55,6 +45,7 @@ export function createCgroups(
     pids: having("pids"),
     cpu: having("cpuacct") ?? open(({ version }) => version === 2),
   };
+  const pool = createLeafPool(tree);
   const all = [...opened.values()].filter((branch) => branch !== null);
   return {
     kind: "cgroup",
@@ -62,8 +53,9 @@ export function createCgroups(
     holdsDaemons: true,
     can: { memoryBytes: branches.memory !== null, pids: branches.pids !== null, cpuTimeMs: branches.cpu !== null },
     trunks: all.map(({ trunk }) => trunk),
-    open: (id, limits) => openCell(branches, id, limits),
+    open: (id, limits) => openCell({ branches, pool, id, limits }),
     close: () => {
+      pool.close();
       for (const branch of all) branch.close();
     },
   };
@@ -87,38 +79,83 @@ function tryOpen(hierarchy: Hierarchy, owner: string): Branch | null {
   }
 }
 
-function openCell(branches: Branches, id: string, limits: CellLimits): Cell {
-  const { tree, memory, pids, cpu } = branches;
-  const used = new Set([tree]);
-  if (limits.memoryBytes !== null && memory !== null) used.add(memory);
-  if (limits.pids !== null && pids !== null) used.add(pids);
-  if (limits.cpuTimeMs !== null && cpu !== null) used.add(cpu);
-  const leaves = new Map([...used].map((branch) => [branch, makeLeaf(branch, id)]));
-  const leafOf = (branch: Branch | null) => (branch === null ? "" : (leaves.get(branch) ?? ""));
-  const treeLeaf = leafOf(tree);
-  let leader = 0;
+/** Leaves that were used and can be used again: making and removing one takes longer than entering it. */
+interface LeafPool {
+  take(id: string): Leaf;
+  giveBack(leaf: Leaf): void;
+  close(): void;
+}
 
-  const members = () => membersOf(treeLeaf);
+/** More executions at one time than this make leaves of their own. */
+const mostIdle = 8;
+
+function createLeafPool(branch: Branch): LeafPool {
+  const idle: Leaf[] = [];
+  return {
+    take: (id) => idle.pop() ?? openLeaf(branch, id),
+    giveBack: (leaf) => {
+      if (idle.length < mostIdle) idle.push(leaf);
+      else leaf.remove();
+    },
+    close: () => {
+      for (const leaf of idle.splice(0)) leaf.remove();
+    },
+  };
+}
+
+interface CellParts {
+  readonly branches: Branches;
+  readonly pool: LeafPool;
+  readonly id: string;
+  readonly limits: CellLimits;
+}
+
+function openCell({ branches, pool, id, limits }: CellParts): Cell {
+  const { memory, pids, cpu } = branches;
+  const wanted = [
+    limits.memoryBytes === null ? null : memory,
+    limits.pids === null ? null : pids,
+    limits.cpuTimeMs === null ? null : cpu,
+  ].filter((branch) => branch !== null);
+  // Limits and counters stay with a leaf, so one that has them is used once.
+  const reusable = wanted.length === 0;
+  const tree = reusable ? pool.take(id) : openLeaf(branches.tree, id);
+  const others = [...new Set(wanted)].filter((branch) => branch !== branches.tree).map((branch) => openLeaf(branch, id));
+  const leaves = [tree, ...others];
+  const pathIn = (branch: Branch | null) => leaves.find((leaf) => leaf.branch === branch)?.directory ?? "";
+  let leader = 0;
+  let killed = false;
+
   return {
     enter: (spawn) => {
       try {
-        for (const [branch, leaf] of leaves) enterLeaf(branch, leaf);
+        for (const leaf of leaves) leaf.enter();
         const child = spawn();
         leader = child.pid ?? 0;
         return child;
       } finally {
-        for (const branch of used) branch.leave();
-        for (const [branch, leaf] of leaves) expelOwnThreads(branch, leaf);
+        for (const { branch } of leaves) branch.leave();
+        for (const leaf of leaves) leaf.expelOwnThreads();
         // Set once the host is out again: they are not meant for it.
-        if (memory !== null && limits.memoryBytes !== null) limitMemory(memory, leafOf(memory), limits.memoryBytes);
-        if (limits.pids !== null && pids !== null) tryWrite(`${leafOf(pids)}/pids.max`, String(limits.pids));
+        if (memory !== null && limits.memoryBytes !== null) limitMemory(memory, pathIn(memory), limits.memoryBytes);
+        if (pids !== null && limits.pids !== null) tryWrite(`${pathIn(pids)}/pids.max`, String(limits.pids));
       }
     },
-    signal: (signal) => (signal === "SIGTERM" ? terminate(leader, members()) : killLeaf(tree, treeLeaf)),
-    isEmpty: () => members().length === 0,
-    wasOutOfMemory: () => memory !== null && limits.memoryBytes !== null && oomKills(memory, leafOf(memory)) > 0,
-    cpuTimeMs: () => (cpu === null || !leaves.has(cpu) ? null : cpuTime(cpu, leafOf(cpu))),
-    dispose: () => [...leaves].flatMap(([branch, leaf]) => discard(branch, leaf)),
+    signal: (signal) => {
+      if (signal === "SIGTERM") return terminate(leader, tree.members());
+      killed = true;
+      killLeaf(tree.branch, tree.directory);
+    },
+    isEmpty: () => tree.members().length === 0,
+    wasOutOfMemory: () => memory !== null && limits.memoryBytes !== null && oomKills(memory, pathIn(memory)) > 0,
+    cpuTimeMs: () => (cpu === null || limits.cpuTimeMs === null ? null : cpuTime(cpu, pathIn(cpu))),
+    dispose: () => {
+      if (reusable && !killed) {
+        pool.giveBack(tree);
+        return [];
+      }
+      return leaves.flatMap(discard);
+    },
   };
 }
 
@@ -152,10 +189,9 @@ function cpuTime({ version }: Branch, leaf: string): number | null {
   return nanoseconds === null ? null : nanoseconds / 1e6;
 }
 
-function discard(branch: Branch, leaf: string): readonly Leftover[] {
-  if (removeCgroup(leaf)) return [];
-  expelOwnThreads(branch, leaf);
-  return removeCgroup(leaf) ? [] : [{ kind: "cgroup", name: leaf, reason: "The kernel says it is still in use" }];
+function discard(leaf: Leaf): readonly Leftover[] {
+  if (leaf.remove()) return [];
+  return [{ kind: "cgroup", name: leaf.directory, reason: "The kernel says it is still in use" }];
 }
 
 function tryWrite(path: string, text: string): boolean {

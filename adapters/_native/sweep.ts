@@ -19,7 +19,8 @@ export function sweepOrphans(store: RecordStore): SweepReport {
     const trunks = owner.cgroups.filter((trunk) => existsSync(trunk));
     for (const trunk of trunks) {
       for (const leaf of leavesOf(trunk)) {
-        found += 1;
+        // An empty one was only kept for the next execution.
+        if (membersOf(leaf).length > 0) found += 1;
         if (!empty(leaf)) failed.push({ kind: "cgroup", name: leaf, reason: "Its processes do not end" });
       }
       removeCgroup(trunk);
