@@ -1,6 +1,16 @@
 /** One cgroup below our own, in one hierarchy: made, entered, looked into, removed. */
 
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import process from "node:process";
 import type { Hierarchy } from "./cgroup-mounts.ts";
 
@@ -36,8 +46,8 @@ function entrance({ version }: Hierarchy): string {
 
 /** @throws Error when the directory cannot be made. */
 export function openBranch(hierarchy: Hierarchy, owner: string): Branch {
-  const trunk = `${hierarchy.home}/prx-runtime/${owner}`;
-  mkdirSync(trunk, { recursive: true });
+  const trunk = `${hierarchy.home}/prx-runtime-${owner}`;
+  mkdirSync(trunk);
   const homeFd = openSync(`${hierarchy.home}/${entrance(hierarchy)}`, "w");
   return {
     ...hierarchy,
@@ -48,8 +58,6 @@ export function openBranch(hierarchy: Hierarchy, owner: string): Branch {
     close: () => {
       closeSync(homeFd);
       removeCgroup(trunk);
-      // Another host may have its own below: then it stays.
-      removeCgroup(`${hierarchy.home}/prx-runtime`);
     },
   };
 }

@@ -27,13 +27,12 @@ export function createCgroups(
 ): (Containment & { readonly trunks: readonly string[] }) | null {
   const opened = new Map<string, Branch | null>();
   const open = (wanted: (hierarchy: Hierarchy) => boolean): Branch | null => {
-    const hierarchy = hierarchies.find(wanted);
-    if (hierarchy === undefined) return null;
-    const before = opened.get(hierarchy.home);
-    if (before !== undefined) return before;
-    const branch = tryOpen(hierarchy, owner);
-    opened.set(hierarchy.home, branch);
-    return branch;
+    for (const hierarchy of hierarchies.filter(wanted)) {
+      const branch = opened.has(hierarchy.home) ? opened.get(hierarchy.home) : tryOpen(hierarchy, owner);
+      opened.set(hierarchy.home, branch ?? null);
+      if (branch) return branch;
+    }
+    return null;
   };
   const having = (controller: string) => open((hierarchy) => controls(hierarchy, controller));
   // Version 1 is preferred where both are there: entering costs no grace period of the kernel's.
@@ -120,7 +119,9 @@ function openCell({ branches, pool, id, limits }: CellParts): Cell {
   // Limits and counters stay with a leaf, so one that has them is used once.
   const reusable = wanted.length === 0;
   const tree = reusable ? pool.take(id) : openLeaf(branches.tree, id);
-  const others = [...new Set(wanted)].filter((branch) => branch !== branches.tree).map((branch) => openLeaf(branch, id));
+  const others = [...new Set(wanted)]
+    .filter((branch) => branch !== branches.tree)
+    .map((branch) => openLeaf(branch, id));
   const leaves = [tree, ...others];
   const pathIn = (branch: Branch | null) => leaves.find((leaf) => leaf.branch === branch)?.directory ?? "";
   let leader = 0;

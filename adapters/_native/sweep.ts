@@ -1,7 +1,7 @@
 /** Ends what hosts that are no more have left running, and nothing else. */
 
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Leftover, SweepReport } from "../../src/types.ts";
 import { killLeaf } from "./cgroup.ts";
 import { membersOf, removeCgroup } from "./cgroup-leaf.ts";
@@ -24,7 +24,6 @@ export function sweepOrphans(store: RecordStore): SweepReport {
         if (!empty(leaf)) failed.push({ kind: "cgroup", name: leaf, reason: "Its processes do not end" });
       }
       removeCgroup(trunk);
-      removeCgroup(dirname(trunk));
     }
     const alive = commands.filter(isSameProcess);
     found += alive.length;
