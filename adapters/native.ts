@@ -11,9 +11,10 @@ import { findHierarchies } from "./_native/cgroup-mounts.ts";
 import type { Containment } from "./_native/containment.ts";
 import { startNative } from "./_native/execution.ts";
 import { lowerNative, type NativeArtifact, type NativeFacts } from "./_native/lower.ts";
+import { createPipePool } from "./_native/pipes.ts";
 import { nativePolicy } from "./_native/policy.ts";
 import { createProcessGroups } from "./_native/process-group.ts";
-import { openRecordStore } from "./_native/run-records.ts";
+import { openRecordStore, type RunRecords } from "./_native/run-records.ts";
 import { loadSpawn } from "./_native/spawn.ts";
 import { sweepOrphans } from "./_native/sweep.ts";
 
@@ -41,17 +42,17 @@ const capabilities: Capabilities = {
  * ```
  */
 export const native: BackendFactory = async ({ config, host, log }) => {
-  const spawn = await loadSpawn();
   const sandbox = config.security.sandbox.backend;
   const store = openRecordStore(stateDirectory(host.env));
   const cgroups = createCgroups(findHierarchies(), host.owner);
   const records = store.own(host.owner, cgroups?.trunks ?? []);
+  const spawn = await loadSpawn(() => createPipePool(join(records.home, "pipes")));
   const containment = cgroups ?? createProcessGroups(records);
   const facts: NativeFacts = { platform: process.platform, containment, prlimit: findPrlimit() };
   const left = sweepOrphans(store);
   if (left.found > 0)
     log({ code: "leftovers_ended", message: `Ended ${left.removed} of ${left.found} executions of dead hosts` });
-  const close = closeOnce(containment, records);
+  const close = closeWithProcess(containment, records);
 
   const adapter: RuntimeAdapter = {
     name: "native",
@@ -63,7 +64,7 @@ export const native: BackendFactory = async ({ config, host, log }) => {
       return startNative({ plan, artifact, io, signal, containment, spawn });
     },
     sweep: async (): Promise<SweepReport> => sweepOrphans(store),
-    close: async () => close(),
+    close,
   };
   return { adapter, policy: nativePolicy(config, process.platform) };
 };
@@ -77,18 +78,25 @@ function availability(sandbox: string, containment: Containment): Availability {
   };
 }
 
-/** The cgroups and records go with the process if nobody closes the runtime. */
-function closeOnce(containment: Containment, records: { close(): void }): () => void {
-  let closed = false;
+const closePauseMs = 5;
+const mostCloseRounds = 40;
+
+/** Ends and removes everything of this host, also when the process ends without anybody closing the runtime. */
+function closeWithProcess(containment: Containment, records: RunRecords): () => Promise<void> {
+  // What could not be removed stays on record, for the next start.
   const close = () => {
-    if (closed) return;
-    closed = true;
-    process.removeListener("exit", close);
-    containment.close();
-    records.close();
+    const gone = containment.close();
+    if (gone) records.close();
+    return gone;
   };
   process.once("exit", close);
-  return close;
+  return async () => {
+    process.removeListener("exit", close);
+    // The kernel can take a moment to let go of a cgroup.
+    for (let round = 0; round < mostCloseRounds && !close(); round += 1) {
+      await new Promise((resolve) => setTimeout(resolve, closePauseMs));
+    }
+  };
 }
 
 /** Where records are kept: the user's runtime directory, which goes with the boot, or one of their own below the temporary one. */

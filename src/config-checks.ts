@@ -54,8 +54,9 @@ function checkFragment(part: AnyFragment, { config }: CheckSources, report: Repo
     tools,
     chosen: isChosen,
     isChanged: (key) => JSON.stringify(values[key]) !== JSON.stringify(defaults[key]),
-    report: (key, message) => report([...path, key], message),
-    reportTool: (tool, key, message) => report(["tools", "custom", tool, ...key.split(".")], message),
+    maxTimeoutSecs: config.runtime.max_timeout_secs,
+    report: (below, message) => report([...path, ...below], message),
+    reportTool: (tool, below, message) => report(["tools", "custom", tool, ...below], message),
   };
   part.check(check as FragmentCheck<never>);
 }

@@ -1,6 +1,7 @@
 /** A fragment: the table of the configuration that a backend, or another part of the product, brings with it. */
 
 import * as v from "valibot";
+import type { Path } from "./config-problems.ts";
 import type { ToolConfig } from "./config-tools.ts";
 import type { Schema } from "./config-values.ts";
 import type { DeepReadonly } from "./deep-freeze.ts";
@@ -43,9 +44,12 @@ export interface FragmentCheck<Values> {
   readonly chosen: boolean;
   /** Whether somebody wrote another value than the default: a copy of a whole configuration writes every default too. */
   isChanged(key: string): boolean;
-  /** `message` begins with a capital, says what to do, and has no full stop. */
-  report(key: string, message: string): void;
-  reportTool(tool: string, key: string, message: string): void;
+  /** `runtime.max_timeout_secs`; 0 means no maximum. */
+  readonly maxTimeoutSecs: number;
+  /** `path` begins below the fragment's table; `message` begins with a capital, says what to do, and has no full stop. */
+  report(path: Path, message: string): void;
+  /** The same of a tool; `path` begins below `[tools.custom.<name>]`. */
+  reportTool(tool: string, path: Path, message: string): void;
 }
 
 /** A table with these keys; any other is an error. */

@@ -43,6 +43,12 @@ export function readConfig(root: Schema, input: unknown): { readonly values: unk
 function readValue(place: Place, notes: Notes): unknown {
   const { schema, input, path } = place;
   const shape = shapeOf(schema);
+  // Lists, dates and instances of classes pass for objects: what is no table is refused here.
+  if (shape.kind !== "value" && shape.kind !== "list" && !isTable(input)) {
+    const shown = factsOf(schema).secret === true ? {} : { shown: show(input) };
+    notes.problems.push({ path, message: "Give a table", ...shown });
+    return refused;
+  }
   if (shape.kind === "table") return readTable(place, notes);
   if (shape.kind === "named")
     return readNamed({ ...place, schema: shape.values }, notes, factsOf(schema).namesTools === true);
@@ -50,9 +56,10 @@ function readValue(place: Place, notes: Notes): unknown {
   // A table in a list is a part of the list's value, not a table whose keys have names.
   if (!path.some((step) => typeof step === "number")) notes.written.add(dotted(path));
   if (shape.kind !== "list" || !Array.isArray(input)) return input;
-  return input.map((item: unknown, index) =>
+  const items = input.map((item: unknown, index) =>
     readValue({ ...place, schema: shape.items, input: item, path: [...path, index] }, notes),
   );
+  return items.filter((item) => item !== refused);
 }
 
 function readTable(place: Place, notes: Notes): unknown {

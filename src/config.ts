@@ -5,7 +5,14 @@ import { checkConfig } from "./config-checks.ts";
 import type { AnyFragment, Fragment, Section, TableSchema, ToolConfig } from "./config-fragment.ts";
 import { configError, problemsOf } from "./config-problems.ts";
 import { readConfig } from "./config-read.ts";
-import { backendNames, type Config, type CoreInput, configSchema, type RuntimeConfig, type SecurityConfig } from "./config-schema.ts";
+import {
+  backendNames,
+  type Config,
+  type CoreInput,
+  configSchema,
+  type RuntimeConfig,
+  type SecurityConfig,
+} from "./config-schema.ts";
 import { type DeepReadonly, deepFreeze } from "./deep-freeze.ts";
 import { RuntimeError } from "./errors.ts";
 

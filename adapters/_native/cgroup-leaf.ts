@@ -1,17 +1,9 @@
 /** One cgroup below our own, in one hierarchy: made, entered, looked into, removed. */
 
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmdirSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import process from "node:process";
+import { clearTrunk, removeCgroup } from "./cgroup-clear.ts";
+import { numbersIn, readText } from "./cgroup-files.ts";
 import type { Hierarchy } from "./cgroup-mounts.ts";
 
 /** A hierarchy with a directory for this host's leaves. */
@@ -19,7 +11,8 @@ export interface Branch extends Hierarchy {
   readonly trunk: string;
   /** Takes the calling thread (version 1) or the process (version 2) back to where it came from. */
   leave(): void;
-  close(): void;
+  /** Ends what is left in its leaves. Answers whether all of it is gone; may be called again if not. */
+  close(): boolean;
 }
 
 /** A cgroup for one execution at a time. */
@@ -48,6 +41,7 @@ function entrance({ version }: Hierarchy): string {
 export function openBranch(hierarchy: Hierarchy, owner: string): Branch {
   const trunk = `${hierarchy.home}/prx-runtime-${owner}`;
   mkdirSync(trunk);
+  let open = true;
   const homeFd = openSync(`${hierarchy.home}/${entrance(hierarchy)}`, "w");
   return {
     ...hierarchy,
@@ -56,8 +50,9 @@ export function openBranch(hierarchy: Hierarchy, owner: string): Branch {
       writeSync(homeFd, "0");
     },
     close: () => {
-      closeSync(homeFd);
-      removeCgroup(trunk);
+      if (open) closeSync(homeFd);
+      open = false;
+      return clearTrunk(trunk).stuck.length === 0;
     },
   };
 }
@@ -103,40 +98,6 @@ function expel({ home }: Branch, threads: readonly number[]): void {
   }
 }
 
-/** The processes in a cgroup that is known by its directory only, the host itself left out. */
-export function membersOf(directory: string): readonly number[] {
-  return numbersIn(readText(`${directory}/cgroup.procs`)).filter((pid) => pid !== process.pid);
-}
-
-/** Answers whether the cgroup is gone. */
-export function removeCgroup(directory: string): boolean {
-  try {
-    rmdirSync(directory);
-    return true;
-  } catch {
-    return !existsSync(directory);
-  }
-}
-
-/** A file of one number; `null` where it cannot be read or says `max`. */
-export function readNumber(path: string): number | null {
-  return numbersIn(readText(path))[0] ?? null;
-}
-
-/** The number behind a key in a file of `key value` lines; 0 where there is none. */
-export function readKeyed(path: string, key: string): number {
-  const line = readText(path).match(new RegExp(`^${key} (\\d+)$`, "m"));
-  return Number(line?.[1] ?? 0);
-}
-
-function numbersIn(text: string): readonly number[] {
-  if (text === "") return [];
-  return text
-    .split("\n")
-    .filter((line) => /^\d+$/.test(line))
-    .map(Number);
-}
-
 const buffer = new Uint8Array(64 * 1024);
 const decoder = new TextDecoder();
 
@@ -144,12 +105,4 @@ const decoder = new TextDecoder();
 function readStart(fd: number): string {
   const length = readSync(fd, buffer, 0, buffer.length, 0);
   return length === 0 ? "" : decoder.decode(buffer.subarray(0, length));
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

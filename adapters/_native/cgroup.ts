@@ -1,11 +1,13 @@
 /** Containment by cgroup: whatever a command begins is held, daemons included, and the kernel keeps its limits. */
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Leftover } from "../../src/types.ts";
-import { type Branch, type Leaf, membersOf, openBranch, openLeaf, readKeyed, readNumber } from "./cgroup-leaf.ts";
+import { killLeaf, tryWrite } from "./cgroup-clear.ts";
+import { readKeyed, readNumber } from "./cgroup-files.ts";
+import { type Branch, type Leaf, openBranch, openLeaf } from "./cgroup-leaf.ts";
 import type { Hierarchy } from "./cgroup-mounts.ts";
 import type { Cell, CellLimits, Containment } from "./containment.ts";
-import { type StopSignal, signalGroup, signalProcess } from "./signals.ts";
+import { signalGroup, signalProcess } from "./signals.ts";
 
 /** The branches by what they are for. One hierarchy may serve several. */
 interface Branches {
@@ -55,7 +57,7 @@ export function createCgroups(
     open: (id, limits) => openCell({ branches, pool, id, limits }),
     close: () => {
       pool.close();
-      for (const branch of all) branch.close();
+      return all.map((branch) => branch.close()).every((gone) => gone);
     },
   };
 }
@@ -145,7 +147,7 @@ function openCell({ branches, pool, id, limits }: CellParts): Cell {
     signal: (signal) => {
       if (signal === "SIGTERM") return terminate(leader, tree.members());
       killed = true;
-      killLeaf(tree.branch, tree.directory);
+      killLeaf(tree.directory);
     },
     isEmpty: () => tree.members().length === 0,
     wasOutOfMemory: () => memory !== null && limits.memoryBytes !== null && oomKills(memory, pathIn(memory)) > 0,
@@ -165,18 +167,11 @@ function terminate(leader: number, members: readonly number[]): void {
   for (const pid of members) if (pid !== leader) signalProcess(pid, "SIGTERM");
 }
 
-/** Ends everything in a leaf, whatever it begins meanwhile. Version 2 does so at once, version 1 by stopping all births first. */
-export function killLeaf({ version }: Pick<Branch, "version">, leaf: string, signal: StopSignal = "SIGKILL"): void {
-  if (version === 2 && tryWrite(`${leaf}/cgroup.kill`, "1")) return;
-  tryWrite(`${leaf}/pids.max`, "0");
-  for (const pid of membersOf(leaf)) signalProcess(pid, signal);
-}
-
 function limitMemory({ version }: Branch, leaf: string, bytes: number): void {
   const [limit, swap] =
     version === 2 ? ["memory.max", "memory.swap.max"] : ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"];
   // Refused when the command already uses more than it may: then it ends as it would have.
-  if (!tryWrite(`${leaf}/${limit}`, String(bytes))) killLeaf({ version }, leaf);
+  if (!tryWrite(`${leaf}/${limit}`, String(bytes))) killLeaf(leaf);
   if (existsSync(`${leaf}/${swap}`)) tryWrite(`${leaf}/${swap}`, version === 2 ? "0" : String(bytes));
 }
 
@@ -193,13 +188,4 @@ function cpuTime({ version }: Branch, leaf: string): number | null {
 function discard(leaf: Leaf): readonly Leftover[] {
   if (leaf.remove()) return [];
   return [{ kind: "cgroup", name: leaf.directory, reason: "The kernel says it is still in use" }];
-}
-
-function tryWrite(path: string, text: string): boolean {
-  try {
-    writeFileSync(path, text);
-    return true;
-  } catch {
-    return false;
-  }
 }

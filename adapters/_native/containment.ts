@@ -23,8 +23,8 @@ export interface Containment {
   readonly can: CellAbilities;
   /** A new, empty cell. `id` has no character that a file name cannot have. */
   open(id: string, limits: CellLimits): Cell;
-  /** Nothing runs here any more. */
-  close(): void;
+  /** Ends what still runs. Answers whether all of it is gone: may be called again if not. */
+  close(): boolean;
 }
 
 /** Holds one execution. */

@@ -10,8 +10,8 @@ export interface Drained {
   readonly stream: ReadableStream<Uint8Array>;
   /** Everything known of the command is over: hand on what is there, then end. */
   finish(): void;
-  /** Whether the stream had to be cut because it did not end by itself. */
-  readonly cut: boolean;
+  /** Settles when our end is closed, whether the command's was, the reader left, or it had to be cut. */
+  readonly closed: Promise<void>;
 }
 
 /** Bytes as a runtime gives them. */
@@ -41,6 +41,7 @@ export function drainable(source: ByteSource): Drained {
   let rest = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let giveUp: (() => void) | null = null;
+  const closed = Promise.withResolvers<void>();
 
   const watch = () => {
     if (finishing && giveUp !== null) timer = setTimeout(giveUp, patienceMs);
@@ -54,20 +55,30 @@ export function drainable(source: ByteSource): Drained {
       };
       watch();
       source.read().then(resolve, reject);
+    }).finally(() => {
+      giveUp = null;
+      clearTimeout(timer);
     });
   const stream = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        const chunk = await read();
-        giveUp = null;
-        clearTimeout(timer);
-        if (finishing && chunk !== null) rest += chunk.byteLength;
-        if (rest > mostInPipe) cut = true;
-        if (chunk !== null) controller.enqueue(chunk);
-        if (cut) source.cancel();
-        if (chunk === null || cut) controller.close();
+        try {
+          const chunk = await read();
+          if (finishing && chunk !== null) rest += chunk.byteLength;
+          if (rest > mostInPipe) cut = true;
+          if (chunk !== null) controller.enqueue(chunk);
+          if (chunk !== null && !cut) return;
+          controller.close();
+        } catch (error) {
+          controller.error(error);
+        }
+        source.cancel();
+        closed.resolve();
       },
-      cancel: () => source.cancel(),
+      cancel: () => {
+        source.cancel();
+        closed.resolve();
+      },
     },
     { highWaterMark: 0 },
   );
@@ -77,8 +88,6 @@ export function drainable(source: ByteSource): Drained {
       finishing = true;
       watch();
     },
-    get cut() {
-      return cut;
-    },
+    closed: closed.promise,
   };
 }

@@ -93,7 +93,10 @@ interface Begun {
   readonly removeDirectory: () => readonly Leftover[];
 }
 
-function follow({ plan, io, signal }: NativeStart, { child, cell, workingDir, removeDirectory }: Begun): Execution {
+function follow(
+  { plan, io, signal, containment }: NativeStart,
+  { child, cell, workingDir, removeDirectory }: Begun,
+): Execution {
   const stdout = drainable(child.stdout);
   const stderr = drainable(child.stderr);
   const cpuTime = watchCpuTime(cell, plan.limits.cpuTimeMs);
@@ -113,11 +116,10 @@ function follow({ plan, io, signal }: NativeStart, { child, cell, workingDir, re
     return leftovers;
   });
   const outputs = emptied.then((): readonly CollectedFile[] => collectFiles(workingDir, plan.outputs));
-  const released = Promise.all([emptied, outputs]).then(([leftovers]) => [
-    ...leftovers,
-    ...cell.dispose(),
-    ...removeDirectory(),
-  ]);
+  const released = Promise.all([emptied, outputs, stdout.closed, stderr.closed]).then(([leftovers]) => {
+    child.dispose(containment.holdsDaemons && leftovers.length === 0);
+    return [...leftovers, ...cell.dispose(), ...removeDirectory()];
+  });
   return {
     ref: { backend: plan.backend, id: plan.id, owner: plan.owner, handle: String(child.pid) },
     stdout: stdout.stream,

@@ -7,17 +7,25 @@ import { groupExists, signalGroup, signalProcess } from "./signals.ts";
 
 /** Each command leads a group and a session of its own; a record on disk lets the next start end what a crash left. */
 export function createProcessGroups(records: RunRecords): Containment {
+  const open = new Set<Cell>();
   return {
     kind: "process-group",
     description: "process group",
     holdsDaemons: false,
     can: { memoryBytes: false, pids: false, cpuTimeMs: false },
-    open: (id) => openCell(id, records),
-    close: () => {},
+    open: (id) => {
+      const cell = openCell(id, records, () => open.delete(cell));
+      open.add(cell);
+      return cell;
+    },
+    close: () => {
+      for (const cell of open) cell.signal("SIGKILL");
+      return [...open].every((cell) => cell.isEmpty());
+    },
   };
 }
 
-function openCell(id: string, records: RunRecords): Cell {
+function openCell(id: string, records: RunRecords, onDispose: () => void): Cell {
   let leader = 0;
   return {
     enter: (spawn) => {
@@ -39,6 +47,7 @@ function openCell(id: string, records: RunRecords): Cell {
     cpuTimeMs: () => null,
     dispose: () => {
       records.remove(id);
+      onDispose();
       return [];
     },
   };

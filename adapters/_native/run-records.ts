@@ -30,6 +30,8 @@ export interface OwnerRecord extends ProcessName {
 
 /** The records of this host process. */
 export interface RunRecords {
+  /** This host's own directory; goes when they are closed, or by a later start's sweep. */
+  readonly home: string;
   add(id: string, command: ProcessName): void;
   remove(id: string): void;
   /** Nothing of this host runs any more. */
@@ -88,6 +90,7 @@ export function openRecordStore(directory: string): RecordStore {
       const record: OwnerRecord = { pid: process.pid, startedAt: self?.startedAt ?? "", ...world, cgroups };
       writeFileSync(join(home, "owner.json"), JSON.stringify(record), { mode: 0o600 });
       return {
+        home,
         add: (id, command) => writeFileSync(join(home, `${id}.run`), JSON.stringify(command), { mode: 0o600 }),
         remove: (id) => unlinkSync(join(home, `${id}.run`)),
         close: () => rmSync(home, { recursive: true, force: true }),

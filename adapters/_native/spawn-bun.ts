@@ -1,11 +1,24 @@
 /** Starts a process on Bun. */
 
+import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import type { ExitKind } from "../../src/types.ts";
-import { sourceOf } from "./drain.ts";
-import type { Child, FailedSpawn, SpawnRequest } from "./spawn.ts";
+import { type ByteSource, sourceOf } from "./drain.ts";
+import { type OutputPipes, openOutputPipes, type PipePool } from "./pipes.ts";
+import type { Child, FailedSpawn, Spawn, SpawnRequest } from "./spawn.ts";
 
-export function spawn(request: SpawnRequest): Child | FailedSpawn {
+/** With real pipes where there is a pool of them, else with what Bun makes. */
+export function createBunSpawn(pool: PipePool | null): Spawn {
+  return (request): Child | FailedSpawn => {
+    try {
+      return start(request, pool === null ? null : openOutputPipes(pool));
+    } catch (error) {
+      return { pid: undefined, failure: Promise.resolve(error) };
+    }
+  };
+}
+
+function start(request: SpawnRequest, pipes: OutputPipes | null): Child {
   try {
     const child = Bun.spawn([request.file, ...request.args], {
       cwd: request.workingDir,
@@ -13,18 +26,21 @@ export function spawn(request: SpawnRequest): Child | FailedSpawn {
       detached: true,
       windowsHide: true,
       stdin: request.stdin ? "pipe" : "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
+      stdout: pipes?.stdout.childFd ?? "pipe",
+      stderr: pipes?.stderr.childFd ?? "pipe",
     });
+    pipes?.handOver();
     return {
       pid: child.pid,
       stdin: child.stdin === undefined ? null : writableOf(child.stdin),
-      stdout: sourceOf(child.stdout),
-      stderr: sourceOf(child.stderr),
+      stdout: pipes === null ? streamSource(child.stdout) : pipeReader(pipes.stdout.hostFd),
+      stderr: pipes === null ? streamSource(child.stderr) : pipeReader(pipes.stderr.hostFd),
       exited: child.exited.then((status) => exitOf(status, child.exitCode, child.signalCode)),
+      dispose: (contained) => pipes?.giveBack(contained),
     };
   } catch (error) {
-    return { pid: undefined, failure: Promise.resolve(error) };
+    pipes?.abandon();
+    throw error;
   }
 }
 
@@ -33,6 +49,32 @@ function exitOf(status: number, code: number | null, signal: NodeJS.Signals | nu
   if (code !== null) return { kind: "exited", code };
   if (typeof signal === "string") return { kind: "signaled", signal, number: constants.signals[signal] ?? null };
   return status > 128 ? { kind: "signaled", signal: null, number: status - 128 } : { kind: "lost", cause: "unknown" };
+}
+
+/** What Bun gives for `"pipe"`; its types also allow for a descriptor of ours. */
+function streamSource(stream: ReadableStream<Uint8Array> | number): ByteSource {
+  if (typeof stream === "number") throw new TypeError("Bun answered a descriptor where a pipe was asked for");
+  return sourceOf(stream);
+}
+
+function pipeReader(fd: number): ByteSource {
+  const source = sourceOf(Bun.file(fd).stream());
+  let open = true;
+  const close = () => {
+    if (open) closeSync(fd);
+    open = false;
+  };
+  return {
+    read: async () => {
+      const chunk = await source.read();
+      if (chunk === null) close();
+      return chunk;
+    },
+    cancel: () => {
+      source.cancel();
+      close();
+    },
+  };
 }
 
 function writableOf(sink: Bun.FileSink): WritableStream<Uint8Array> {

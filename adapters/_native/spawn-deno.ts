@@ -31,7 +31,8 @@ interface DenoNamespace {
 }
 declare const Deno: DenoNamespace;
 
-export function spawn(request: SpawnRequest): Child | FailedSpawn {
+/** Deno connects a child by real pipes. */
+export function denoSpawn(request: SpawnRequest): Child | FailedSpawn {
   try {
     const command = new Deno.Command(request.file, {
       args: request.args,
@@ -56,6 +57,7 @@ export function spawn(request: SpawnRequest): Child | FailedSpawn {
             : { kind: "signaled", signal, number: constants.signals[signal] ?? null },
         unnamedSignal,
       ),
+      dispose: () => {},
     };
   } catch (error) {
     return { pid: undefined, failure: Promise.resolve(error) };

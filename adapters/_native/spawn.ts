@@ -2,6 +2,7 @@
 
 import type { ExitKind } from "../../src/types.ts";
 import type { ByteSource } from "./drain.ts";
+import type { PipePool } from "./pipes.ts";
 
 /** What is started. Every field is final: nothing is searched, inherited or added. */
 export interface SpawnRequest {
@@ -22,6 +23,8 @@ export interface Child {
   readonly stderr: ByteSource;
   /** The child has been waited for. What it wrote may still be in the pipes. */
   readonly exited: Promise<ExitKind>;
+  /** Nothing of it is needed any more. `contained`: no process can still hold the other ends of its streams. */
+  dispose(contained: boolean): void;
 }
 
 /** A child that could not be started, with the runtime's own error. */
@@ -38,8 +41,8 @@ export type Spawn = (request: SpawnRequest) => Child | FailedSpawn;
  * nobody can catch it when a child dies of a real-time signal, so a command could end its host; and on Bun and Deno the
  * runtime's own spawn is the faster.
  */
-export async function loadSpawn(): Promise<Spawn> {
-  if ("Deno" in globalThis) return (await import("./spawn-deno.ts")).spawn;
-  if ("Bun" in globalThis) return (await import("./spawn-bun.ts")).spawn;
-  return (await import("./spawn-node.ts")).spawn;
+export async function loadSpawn(pipes: () => PipePool | null): Promise<Spawn> {
+  if ("Deno" in globalThis) return (await import("./spawn-deno.ts")).denoSpawn;
+  if ("Bun" in globalThis) return (await import("./spawn-bun.ts")).createBunSpawn(pipes());
+  return (await import("./spawn-node.ts")).createNodeSpawn(pipes());
 }
