@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { BackendFactory } from "../src/backend.ts";
+import { type Config, writtenKeys } from "../src/config.ts";
 import type { Availability, Capabilities, RuntimeAdapter, SweepReport } from "../src/types.ts";
 import { createCgroups } from "./_native/cgroup.ts";
 import { findHierarchies } from "./_native/cgroup-mounts.ts";
@@ -17,6 +18,7 @@ import { createProcessGroups } from "./_native/process-group.ts";
 import { openRecordStore, type RunRecords } from "./_native/run-records.ts";
 import { loadSpawn } from "./_native/spawn.ts";
 import { sweepOrphans } from "./_native/sweep.ts";
+import { createProcessTrees } from "./_native/windows-tree.ts";
 
 const capabilities: Capabilities = {
   separateStderr: true,
@@ -42,12 +44,12 @@ const capabilities: Capabilities = {
  * ```
  */
 export const native: BackendFactory = async ({ config, host, log }) => {
-  const sandbox = config.security.sandbox.backend;
+  const sandbox = sandboxWishes(config);
   const store = openRecordStore(stateDirectory(host.env));
   const cgroups = createCgroups(findHierarchies(), host.owner);
   const records = store.own(host.owner, cgroups?.trunks ?? []);
   const spawn = await loadSpawn(() => createPipePool(join(records.home, "pipes")));
-  const containment = cgroups ?? createProcessGroups(records);
+  const containment = cgroups ?? (process.platform === "win32" ? createProcessTrees() : createProcessGroups(records));
   const facts: NativeFacts = { platform: process.platform, containment, prlimit: findPrlimit() };
   const left = sweepOrphans(store);
   if (left.found > 0)
@@ -69,12 +71,21 @@ export const native: BackendFactory = async ({ config, host, log }) => {
   return { adapter, policy: nativePolicy(config, process.platform) };
 };
 
-function availability(sandbox: string, containment: Containment): Availability {
-  if (sandbox === "none") return { available: true, details: `Local processes, held by ${containment.description}` };
+/** The keys of `[security.sandbox]` that ask for what this version does not have: none of them is ignored. */
+function sandboxWishes(config: Config): readonly string[] {
+  if (config.security.sandbox.backend !== "none") return ["security.sandbox.backend"];
+  return [...writtenKeys(config)].filter(
+    (key) => key.startsWith("security.sandbox.") && key !== "security.sandbox.backend",
+  );
+}
+
+function availability(sandbox: readonly string[], containment: Containment): Availability {
+  if (sandbox.length === 0) return { available: true, details: `Local processes, held by ${containment.description}` };
   return {
     available: false,
-    reason: `security.sandbox.backend is ${JSON.stringify(sandbox)}, and this version has no sandbox to put around local processes`,
-    remedy: 'Set it to "none" to run commands with all that this user may do',
+    reason: `This version has no sandbox to put around local processes, and ${sandbox.join(", ")} asks for one`,
+    remedy:
+      'Leave these keys out, with security.sandbox.backend = "none", to run commands with all that this user may do',
   };
 }
 

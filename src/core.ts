@@ -2,7 +2,7 @@
 
 export type { Backend, BackendContext, BackendEntry, BackendFactory, BackendPolicy } from "./backend.ts";
 export * from "./config.ts";
-export { type AnyFragment, type Fragment, fragment } from "./config-fragment.ts";
+export * from "./config-fragment.ts";
 export { type ErrorCode, errorCodes, RuntimeError, type RuntimeErrorOptions, type Started } from "./errors.ts";
 export type { Host, PathKind } from "./host.ts";
 export { assembleRuntime, type RuntimeParts } from "./runtime.ts";

@@ -16,6 +16,7 @@ import type {
   Warning,
   Workspace,
 } from "./types.ts";
+import { secondsToMs } from "./units.ts";
 import { isInside, resolveWorkingDir } from "./working-dir.ts";
 
 /** What a plan is made of. */
@@ -46,13 +47,13 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
   const { options } = request;
   const warnings: Warning[] = [];
   const { limits, written } = narrowLimits(policy.limits, policy.written, [tool.limits, options.limits]);
-  const killGraceMs = Math.round(config.runtime.kill_grace_secs * 1000);
+  const killGraceMs = secondsToMs(config.runtime.kill_grace_secs);
   const timeoutMs = narrowTimeout(
     {
       request: options.timeoutMs,
       tool: tool.timeoutMs,
-      fallback: policy.defaultTimeoutMs ?? config.runtime.default_timeout_secs * 1000,
-      max: config.runtime.max_timeout_secs * 1000,
+      fallback: policy.defaultTimeoutMs ?? secondsToMs(config.runtime.default_timeout_secs),
+      max: secondsToMs(config.runtime.max_timeout_secs),
     },
     warnings,
   );

@@ -5,6 +5,7 @@ import { RuntimeError } from "./errors.ts";
 import type { CheckedRequest } from "./request.ts";
 import type { RequestedLimits } from "./runtime-types.ts";
 import type { BackendName, NetworkMode } from "./types.ts";
+import { secondsToMs } from "./units.ts";
 
 /** A tool's own policy, in the plan's units. Everything in it narrows. */
 export interface Tool {
@@ -43,7 +44,7 @@ export function findTool(config: Config, request: CheckedRequest): Tool {
     return { name: named, argv: [command, ...args], env: {}, backend: null, image: null, module: null, limits: {} };
   const wasm = tool.type === "wasm";
   const own: readonly [string, ...string[]] = wasm || command !== named ? [command] : [tool.command, ...tool.args];
-  const timeoutMs = tool.timeout_secs === undefined ? {} : { timeoutMs: tool.timeout_secs * 1000 };
+  const timeoutMs = tool.timeout_secs === undefined ? {} : { timeoutMs: secondsToMs(tool.timeout_secs) };
   const maxOutputBytes = tool.max_output_bytes === undefined ? {} : { maxOutputBytes: tool.max_output_bytes };
   return {
     name: named,
@@ -66,6 +67,6 @@ function toolLimits(tool: ToolConfig): RequestedLimits {
   if (tool.cpu_limit !== undefined) limits.cpus = tool.cpu_limit;
   if (tool.pids_limit !== undefined) limits.pids = tool.pids_limit;
   if (tool.max_open_files !== undefined) limits.openFiles = tool.max_open_files;
-  if (tool.max_cpu_time_seconds !== undefined) limits.cpuTimeMs = tool.max_cpu_time_seconds * 1000;
+  if (tool.max_cpu_time_seconds !== undefined) limits.cpuTimeMs = secondsToMs(tool.max_cpu_time_seconds);
   return limits;
 }

@@ -1,6 +1,7 @@
 /** One local process from spawn to the last trace of it. */
 
 import { statSync } from "node:fs";
+import process from "node:process";
 import { RuntimeError } from "../../src/errors.ts";
 import type {
   CollectedFile,
@@ -44,7 +45,7 @@ export async function startNative(start: NativeStart): Promise<Execution> {
   try {
     checkWorkingDir(workingDir);
     writeFiles(workingDir, plan.files, io.files);
-    const file = resolveCommand(plan.argv[0], { path: plan.env["PATH"], workingDir });
+    const file = resolveCommand(plan.argv[0], { platform: process.platform, env: plan.env, workingDir });
     cell = openCell(start);
     const child = await spawnIn(cell, start, { file, workingDir });
     return follow(start, { child, cell, workingDir, removeDirectory });

@@ -1,41 +1,32 @@
 /** Finds the file that a command names and says, before anything runs, why it cannot be run. */
 
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
 import process from "node:process";
 import { RuntimeError } from "../../src/errors.ts";
-
-/** Searched when the command's environment has no PATH: the same on every runtime, unlike what each would search by itself. */
-export const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+import { type CommandSearch, commandCandidates, namesPath, searchPath } from "./command-candidates.ts";
 
 /** Programs that were looked into before, by everything that tells a changed file from the old one. */
 const known = new Set<string>();
 const mostKnown = 256;
 
 /**
- * The absolute path of a command. A name with a slash is taken from the working directory; any other is searched in the
- * command's own PATH, whose relative entries start at the working directory too.
+ * The absolute path of a command; see {@link commandCandidates} for where it is searched.
  *
  * @throws RuntimeError `command_not_found` or `not_executable`, naming the command.
  */
-export function resolveCommand(
-  command: string,
-  { path, workingDir }: { path: string | undefined; workingDir: string },
-): string {
-  const candidates = command.includes("/")
-    ? [isAbsolute(command) ? command : resolve(workingDir, command)]
-    : (path ?? defaultPath).split(":").map((entry) => join(resolve(workingDir, entry), command));
+export function resolveCommand(command: string, search: CommandSearch): string {
   let refusal: string | null = null;
-  for (const file of candidates) {
+  for (const file of commandCandidates(command, search)) {
     const stats = statOf(file);
     if (stats === null) continue;
     const wrong = whyNot(file, stats);
     if (wrong === null) return file;
     refusal ??= `${file} ${wrong}`;
   }
-  if (refusal !== null)
+  if (refusal !== null) {
     throw new RuntimeError("not_executable", `Command cannot be executed: ${refusal}`, { backend: "native" });
-  const where = command.includes("/") ? "" : `: no entry of PATH (${path ?? defaultPath}) has it`;
+  }
+  const where = namesPath(command, search.platform) ? "" : `: no entry of PATH (${searchPath(search)}) has it`;
   throw new RuntimeError("command_not_found", `Command not found: ${command}${where}`, { backend: "native" });
 }
 
