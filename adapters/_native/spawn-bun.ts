@@ -77,10 +77,14 @@ function pipeReader(fd: number): ByteSource {
   };
 }
 
+/** Once the child is over Bun takes every chunk, answers `true` instead of a length, and drops it. */
 function writableOf(sink: Bun.FileSink): WritableStream<Uint8Array> {
   return new WritableStream<Uint8Array>({
     write: async (chunk) => {
-      sink.write(chunk);
+      const written: unknown = sink.write(chunk);
+      if (written === true) throw new Error("The command is over");
+      // A full pipe makes it a promise, which nobody else hears of when the command closes its end.
+      await written;
       await sink.flush();
     },
     close: async () => {
