@@ -1,0 +1,20 @@
+/** One configuration for Node, Bun and Deno: scripts/test.ts starts vitest under each and says which in PRX_TEST_RUNTIME. */
+
+import { defineConfig } from "vitest/config";
+
+const runtime = process.env["PRX_TEST_RUNTIME"] ?? "node";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    // What judges the checkout, or starts the other runtimes itself, runs once.
+    exclude: runtime === "node" ? [] : ["test/**/*.node.test.ts"],
+    // Workers of the runtime's own kind on all three; threads fail on Deno.
+    pool: "forks",
+    fileParallelism: false,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    retry: 0,
+    allowOnly: false,
+  },
+});
