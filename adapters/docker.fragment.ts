@@ -56,9 +56,9 @@ const schema = table({
 /** What only a daemon has. */
 function checkTarget({ values, isChanged, report }: FragmentCheck<Section<typeof schema>>): void {
   if (values.target === "daemon") return;
-  if (isChanged("socket")) report("socket", 'It means nothing with target = "kubernetes": leave it out');
+  if (isChanged("socket")) report(["socket"], 'It means nothing with target = "kubernetes": leave it out');
   if (values.network === "host")
-    report("network", 'No Job gets the host\'s network: choose "none" or "bridge" with target = "kubernetes"');
+    report(["network"], 'No Job gets the host\'s network: choose "none" or "bridge" with target = "kubernetes"');
 }
 
 export const dockerFragment = fragment({

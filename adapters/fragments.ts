@@ -1,6 +1,6 @@
 /** The tables of the configuration that this build's backends bring. */
 
-import type { ConfigOf } from "../src/config.ts";
+import { type ConfigOf, defineConfig } from "../src/config.ts";
 import { dockerFragment } from "./docker.fragment.ts";
 import { kubernetesFragment } from "./kubernetes.fragment.ts";
 import { memoryFragment } from "./memory.fragment.ts";
@@ -20,3 +20,6 @@ export const fragments = [
 
 /** A configuration with the tables of every backend. */
 export type FullConfig = ConfigOf<typeof fragments>;
+
+/** What a configuration may hold here. One object for the library and the program: what one validated, the other knows. */
+export const definition = defineConfig(fragments);

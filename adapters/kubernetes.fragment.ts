@@ -118,19 +118,19 @@ function checkWorkspace({ values, isChanged, report }: FragmentCheck<Section<typ
   for (const [name, mode] of workspaceKeys) {
     if (isChanged(name) && values.workspace !== mode) {
       report(
-        name,
+        [name],
         `It means nothing with workspace = "${values.workspace}": leave it out, or write workspace = "${mode}"`,
       );
     }
   }
   if (values.workspace === "pvc" && values.workspace_claim === undefined) {
-    report("workspace_claim", 'It is required with workspace = "pvc": name an existing claim');
+    report(["workspace_claim"], 'It is required with workspace = "pvc": name an existing claim');
   }
 }
 
 function checkTolerations({ values, report }: FragmentCheck<Section<typeof schema>>): void {
   for (const [index, { key: taint, operator, value, effect, toleration_seconds }] of values.tolerations.entries()) {
-    const at = (name: string) => `tolerations[${index}].${name}`;
+    const at = (name: string) => ["tolerations", index, name];
     if (operator === "Exists" && value !== undefined) report(at("value"), 'Leave it out with operator = "Exists"');
     if (taint === undefined && operator !== "Exists")
       report(at("key"), 'Name the taint, or write operator = "Exists" for every taint');

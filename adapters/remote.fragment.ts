@@ -49,9 +49,9 @@ const schema = table({
 
 function checkEndpoint({ values, chosen, report }: FragmentCheck<Section<typeof schema>>): void {
   if (values.url !== undefined) return;
-  if (chosen) report("url", "It is required by the backend remote: give the endpoint's address");
+  if (chosen) report(["url"], "It is required by the backend remote: give the endpoint's address");
   else if (values.token !== undefined)
-    report("token", "It means nothing without url: give the endpoint's address, or leave it out");
+    report(["token"], "It means nothing without url: give the endpoint's address, or leave it out");
 }
 
 export const remoteFragment = fragment({

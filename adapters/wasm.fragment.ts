@@ -57,6 +57,16 @@ const schema = table({
 
 type Check = FragmentCheck<Section<typeof schema>>;
 
+/** What is above the operator's maximum would be cut down in silence. */
+function checkTimeout({ values, isChanged, maxTimeoutSecs, report }: Check): void {
+  if (maxTimeoutSecs > 0 && values.timeout_secs > maxTimeoutSecs && isChanged("timeout_secs")) {
+    report(
+      ["timeout_secs"],
+      `It is more than runtime.max_timeout_secs, which is ${maxTimeoutSecs}: lower it, or raise the maximum`,
+    );
+  }
+}
+
 /** A tool's grants narrow the backend's: one that names more would be dropped in silence. */
 function checkTools({ values, tools, reportTool }: Check): void {
   const { filesystem_read, filesystem_write, network, env_vars } = values.capabilities;
@@ -66,7 +76,7 @@ function checkTools({ values, tools, reportTool }: Check): void {
     const report = (key: string, what: string) =>
       reportTool(
         name,
-        `capabilities.${key}`,
+        ["capabilities", key],
         `${what} more than runtime.wasm.capabilities grants: a tool can only have less`,
       );
     const outside = (wanted: readonly string[] | undefined, granted: readonly string[]) =>
@@ -90,5 +100,8 @@ export const wasmFragment = fragment({
   name: "wasm",
   place: "runtime",
   schema: key(schema, "Tools as WASI modules and components"),
-  check: checkTools,
+  check(check) {
+    checkTimeout(check);
+    checkTools(check);
+  },
 });

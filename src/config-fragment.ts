@@ -62,11 +62,14 @@ export function table<const Entries extends v.ObjectEntries>(entries: Entries) {
  *
  * @example
  * ```ts
+ * import * as v from "valibot";
+ *
  * export const nativeFragment = fragment({
  *   name: "native",
  *   place: "runtime",
  *   schema: table({ shell: key(v.optional(text, "/bin/bash"), "The shell of shell-form commands") }),
  * });
+ * nativeFragment.name; // → "native"
  * ```
  */
 export function fragment<const Name extends string, const Place extends AnyFragment["place"], S extends TableSchema>(

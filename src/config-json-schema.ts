@@ -20,7 +20,10 @@ const draft = "http://json-schema.org/draft-07/schema#";
  *
  * @example
  * ```ts
- * const text = JSON.stringify(configJsonSchema(definition), null, 2);
+ * import { defineConfig } from "./config.ts";
+ *
+ * const text = JSON.stringify(configJsonSchema(defineConfig([])), null, 2);
+ * text.includes('"default_timeout_secs"'); // → true
  * ```
  */
 export function configJsonSchema({ schema }: Definition): JsonSchema {

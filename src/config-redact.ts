@@ -12,7 +12,13 @@ import { deepFreeze } from "./deep-freeze.ts";
  *
  * @example
  * ```ts
- * console.log(JSON.stringify(redactConfig(definition, config), null, 2));
+ * import { nativeFragment } from "../adapters/native.fragment.ts";
+ * import { defineConfig, validateConfig } from "./config.ts";
+ *
+ * const definition = defineConfig([nativeFragment]);
+ * const config = validateConfig(definition, { runtime: { native: { env: { API_KEY: "s3cret" } } } });
+ * console.log(JSON.stringify(redactConfig(definition, config).runtime.native));
+ * // → {"shell":"/bin/bash","env":{"API_KEY":"<redacted>"}}
  * ```
  */
 export function redactConfig<Fragments extends readonly AnyFragment[]>(

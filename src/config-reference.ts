@@ -12,7 +12,10 @@ type Path = readonly string[];
  *
  * @example
  * ```ts
- * const markdown = configReference(defineConfig(fragments));
+ * import { defineConfig } from "./config.ts";
+ *
+ * const markdown = configReference(defineConfig([]));
+ * markdown.startsWith("## `[runtime]`"); // → true
  * ```
  */
 export function configReference(definition: Definition): string {

@@ -12,7 +12,10 @@ import { RuntimeError } from "./errors.ts";
  *   problem, as `validateConfig` lists them. No line of the file is repeated in it: one may hold a secret.
  * @example
  * ```ts
- * const config = parseConfig(definition, 'runtime.backend = "native"', { origin: "config.toml" });
+ * import { defineConfig } from "./config.ts";
+ *
+ * const config = parseConfig(defineConfig([]), "runtime.kill_grace_secs = 5", { origin: "config.toml" });
+ * config.runtime.kill_grace_secs; // → 5
  * ```
  */
 export function parseConfig<Fragments extends readonly AnyFragment[]>(

@@ -68,7 +68,10 @@ const provenance = new WeakMap<object, Provenance>();
  * @throws RuntimeError `internal` for two fragments, or a fragment and a key of the core, with one name.
  * @example
  * ```ts
+ * import { nativeFragment } from "../adapters/native.fragment.ts";
+ *
  * const definition = defineConfig([nativeFragment]);
+ * definition.backends; // → ["auto", "native"]
  * ```
  */
 export function defineConfig<const Fragments extends readonly AnyFragment[]>(
@@ -84,6 +87,8 @@ export function defineConfig<const Fragments extends readonly AnyFragment[]>(
  * @throws RuntimeError `config_invalid`, which lists every problem with its table, its key and what is right.
  * @example
  * ```ts
+ * import { nativeFragment } from "../adapters/native.fragment.ts";
+ *
  * const config = validateConfig(defineConfig([nativeFragment]), { runtime: { backend: "native" } });
  * config.runtime.native.shell; // → "/bin/bash"
  * ```
@@ -138,6 +143,9 @@ export function toolNames(config: Config): ReadonlySet<string> {
  * @throws RuntimeError `internal` where the configuration was validated without the fragment.
  * @example
  * ```ts
+ * import { dockerFragment } from "../adapters/docker.fragment.ts";
+ *
+ * const config = validateConfig(defineConfig([dockerFragment]), {});
  * sectionOf(config, dockerFragment).memory_limit; // → 268435456
  * ```
  */
