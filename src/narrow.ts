@@ -27,6 +27,25 @@ export function narrowLimits(
   return { limits, written: [...asked] };
 }
 
+/** Tells a request which of its limits were cut. */
+export function warnOfCutLimits(
+  request: RequestedLimits | undefined,
+  limits: ResourceLimits,
+  warnings: Warning[],
+): void {
+  for (const name of Object.keys(resourceLimitNames) as (keyof ResourceLimits)[]) {
+    const asked = request?.[name];
+    const given = limits[name];
+    if (asked !== undefined && given !== null && asked > given)
+      warnings.push(narrowed(`Limit ${name}`, asked, `${given}`));
+  }
+}
+
+/** What a request is told that got less than it asked for. */
+export function narrowed(what: string, from: string | number, to: string): Warning {
+  return { code: "narrowed", message: `${what} narrowed from ${from} to ${to}, the most that tool and operator allow` };
+}
+
 /**
  * A time limit: the request's, else the tool's, else the default; never above the tool's or the operator's maximum.
  * 0 means no limit, so it is the widest.
@@ -44,11 +63,7 @@ export function narrowTimeout(
   const ceiling = Math.min(tool === undefined ? Number.POSITIVE_INFINITY : widest(tool), widest(max));
   if (widest(asked) <= ceiling) return asked;
   if (request !== undefined) {
-    const from = request === 0 ? "none" : `${request} ms`;
-    warnings.push({
-      code: "narrowed",
-      message: `Time limit narrowed from ${from} to ${ceiling} ms, the most that tool and operator allow`,
-    });
+    warnings.push(narrowed("Time limit", request === 0 ? "none" : `${request} ms`, `${ceiling} ms`));
   }
   return ceiling;
 }
@@ -64,12 +79,7 @@ export function narrowCap(
 ): number {
   const ceiling = Math.min(operator, tool ?? operator);
   if (request === undefined) return ceiling;
-  if (request > ceiling) {
-    warnings.push({
-      code: "narrowed",
-      message: `Output cap narrowed from ${request} to ${ceiling} bytes, the most that tool and operator allow`,
-    });
-  }
+  if (request > ceiling) warnings.push(narrowed("Output cap", request, `${ceiling} bytes`));
   return Math.min(request, ceiling);
 }
 

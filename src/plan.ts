@@ -4,7 +4,7 @@ import type { BackendPolicy } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { composeEnv } from "./env.ts";
 import type { Host } from "./host.ts";
-import { narrowCap, narrowLimits, narrowMode, narrowTimeout } from "./narrow.ts";
+import { narrowCap, narrowed, narrowLimits, narrowMode, narrowTimeout, warnOfCutLimits } from "./narrow.ts";
 import type { CheckedRequest } from "./request.ts";
 import type { Tool } from "./tools.ts";
 import type {
@@ -47,6 +47,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
   const { options } = request;
   const warnings: Warning[] = [];
   const { limits, written } = narrowLimits(policy.limits, policy.written, [tool.limits, options.limits]);
+  warnOfCutLimits(options.limits, limits, warnings);
   const killGraceMs = secondsToMs(config.runtime.kill_grace_secs);
   const timeoutMs = narrowTimeout(
     {
@@ -61,6 +62,9 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
     { request: options.maxOutputBytes, tool: tool.maxOutputBytes, operator: config.runtime.max_output_bytes },
     warnings,
   );
+  const network = narrowMode(networkModes, policy.network, tool.network, options.network);
+  if (options.network !== undefined && options.network !== network)
+    warnings.push(narrowed("Network", options.network, network));
   const workspace = await planWorkspace(sources);
   const env = composeEnv({
     host: host.env,
@@ -88,7 +92,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
       maxOutputBytes,
       ...limits,
     },
-    network: narrowMode(networkModes, policy.network, tool.network, options.network),
+    network,
     filesystem: policy.filesystem,
     privilege: policy.privilege,
     workspace,

@@ -23,6 +23,8 @@ export interface Leaf {
   enter(): void;
   /** The processes in it, the host itself left out: it may pass through. */
   members(): readonly number[];
+  /** Processes and threads, the dead that nobody has waited for included; `null` where the kernel does not count them. */
+  population(): number | null;
   /** A thread that the host made while it passed through was born in here: takes it home. */
   expelOwnThreads(): void;
   /** Answers whether it is gone. */
@@ -58,8 +60,8 @@ export function openBranch(hierarchy: Hierarchy, owner: string): Branch {
 }
 
 /**
- * A new leaf. Its door stays open; its lists are read anew each time, because version 1 answers an open file from one that
- * it made up to a second before.
+ * A new leaf. Its door and its counter stay open; its lists are read anew each time, because version 1 answers an open file
+ * from a list that it made up to a second before.
  *
  * @throws Error when it cannot be made.
  */
@@ -67,9 +69,11 @@ export function openLeaf(branch: Branch, id: string): Leaf {
   const directory = `${branch.trunk}/${id}`;
   mkdirSync(directory);
   const door = openSync(`${directory}/${entrance(branch)}`, "r+");
+  const counter = tryOpen(`${directory}/pids.current`);
   return {
     branch,
     directory,
+    population: () => (counter === null ? null : readCount(counter)),
     enter: () => {
       writeSync(door, "0");
     },
@@ -79,11 +83,32 @@ export function openLeaf(branch: Branch, id: string): Leaf {
     },
     remove: () => {
       closeSync(door);
+      if (counter !== null) closeSync(counter);
       if (removeCgroup(directory)) return true;
       expel(branch, numbersIn(readText(`${directory}/tasks`)));
       return removeCgroup(directory);
     },
   };
+}
+
+function tryOpen(path: string): number | null {
+  try {
+    return openSync(path, "r");
+  } catch {
+    return null;
+  }
+}
+
+const digits = new Uint8Array(20);
+
+function readCount(fd: number): number {
+  const length = readSync(fd, digits, 0, digits.length, 0);
+  let count = 0;
+  for (let at = 0; at < length; at += 1) {
+    const digit = (digits[at] ?? 0) - 48;
+    if (digit >= 0 && digit <= 9) count = count * 10 + digit;
+  }
+  return count;
 }
 
 function expel({ home }: Branch, threads: readonly number[]): void {

@@ -138,7 +138,9 @@ function openCell({ branches, pool, id, limits }: CellParts): Cell {
         return child;
       } finally {
         for (const { branch } of leaves) branch.leave();
-        for (const leaf of leaves) leaf.expelOwnThreads();
+        // One is the child alone. The limits' leaves are not counted, and they are rare.
+        if (tree.population() !== 1) tree.expelOwnThreads();
+        for (const leaf of others) leaf.expelOwnThreads();
         // Set once the host is out again: they are not meant for it.
         if (memory !== null && limits.memoryBytes !== null) limitMemory(memory, pathIn(memory), limits.memoryBytes);
         if (pids !== null && limits.pids !== null) tryWrite(`${pathIn(pids)}/pids.max`, String(limits.pids));
@@ -149,7 +151,7 @@ function openCell({ branches, pool, id, limits }: CellParts): Cell {
       killed = true;
       killLeaf(tree.directory);
     },
-    isEmpty: () => tree.members().length === 0,
+    isEmpty: () => tree.population() === 0 || tree.members().length === 0,
     wasOutOfMemory: () => memory !== null && limits.memoryBytes !== null && oomKills(memory, pathIn(memory)) > 0,
     cpuTimeMs: () => (cpu === null || limits.cpuTimeMs === null ? null : cpuTime(cpu, pathIn(cpu))),
     dispose: () => {

@@ -13,12 +13,12 @@ import type {
   StartIo,
   Warning,
 } from "../../src/types.ts";
+import type { Child, Spawn } from "./child.ts";
 import type { Cell, Containment } from "./containment.ts";
 import { watchCpuTime } from "./cpu-time.ts";
 import { drainable } from "./drain.ts";
 import type { NativeArtifact } from "./lower.ts";
 import { resolveCommand } from "./resolve-command.ts";
-import type { Child, Spawn } from "./spawn.ts";
 import { endTree } from "./stop.ts";
 import { collectFiles, makePrivateDirectory, removePrivateDirectory, writeFiles } from "./workspace-files.ts";
 

@@ -1,8 +1,8 @@
 /** Containment by process group, for hosts without a cgroup of their own: a process that leaves it can get away. */
 
 import type { Cell, Containment } from "./containment.ts";
-import { familyOf, findProcess, listProcesses } from "./process-table.ts";
-import type { RunRecords } from "./run-records.ts";
+import { familyOf, findProcess, listProcesses, type ProcessEntry } from "./process-table.ts";
+import { isSameProcess, type RunRecords } from "./run-records.ts";
 import { groupExists, signalGroup, signalProcess } from "./signals.ts";
 
 /** Each command leads a group and a session of its own; a record on disk lets the next start end what a crash left. */
@@ -27,27 +27,34 @@ export function createProcessGroups(records: RunRecords): Containment {
 
 function openCell(id: string, records: RunRecords, onDispose: () => void): Cell {
   let leader = 0;
+  /** Those outside of the group that were signalled once: when their parent has ended, nothing leads to them any more. */
+  const strays = new Map<number, ProcessEntry>();
   return {
     enter: (spawn) => {
       const child = spawn();
-      if (child.pid !== undefined) {
-        leader = child.pid;
+      if (child.pid === undefined) return child;
+      leader = child.pid;
+      try {
         records.add(id, { pid: leader, startedAt: findProcess(leader)?.startedAt ?? "" });
+      } catch (error) {
+        // The caller is told that nothing was begun.
+        signalGroup(leader, "SIGKILL");
+        throw error;
       }
       return child;
     },
     signal: (signal) => {
       // Read before the first of them ends: afterwards its children belong to init.
-      const family = familyOf(leader, listProcesses());
+      for (const one of familyOf(leader, listProcesses())) if (one.group !== leader) strays.set(one.pid, one);
       if (!signalGroup(leader, signal)) signalProcess(leader, signal);
-      for (const { pid, group } of family) if (group !== leader) signalProcess(pid, signal);
+      for (const stray of strays.values()) if (isSameProcess(stray)) signalProcess(stray.pid, signal);
     },
-    isEmpty: () => !groupExists(leader),
+    isEmpty: () => !groupExists(leader) && ![...strays.values()].some(isSameProcess),
     wasOutOfMemory: () => false,
     cpuTimeMs: () => null,
     dispose: () => {
-      records.remove(id);
       onDispose();
+      records.remove(id);
       return [];
     },
   };

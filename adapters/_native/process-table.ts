@@ -81,6 +81,8 @@ export function parsePs(text: string): readonly ProcessEntry[] {
 
 /** All that belongs to a process started as the leader of a group and session of its own: both of them, and every descendant. */
 export function familyOf(leader: number, table: readonly ProcessEntry[]): readonly ProcessEntry[] {
+  // Everybody descends from 0 and 1: a leader that was never started must not stand for all of them.
+  if (!(leader > 1)) return [];
   const family = new Set([leader]);
   for (let before = 0; before !== family.size; ) {
     before = family.size;

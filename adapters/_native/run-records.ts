@@ -92,7 +92,7 @@ export function openRecordStore(directory: string): RecordStore {
       return {
         home,
         add: (id, command) => writeFileSync(join(home, `${id}.run`), JSON.stringify(command), { mode: 0o600 }),
-        remove: (id) => unlinkSync(join(home, `${id}.run`)),
+        remove: (id) => removeFile(join(home, `${id}.run`)),
         close: () => rmSync(home, { recursive: true, force: true }),
       };
     },
@@ -108,6 +108,15 @@ export function openRecordStore(directory: string): RecordStore {
       return orphans;
     },
   };
+}
+
+/** A command that could not be started has no record. */
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // What is not there need not be removed.
+  }
 }
 
 function readOwner(home: string): ForeignRecords | null {

@@ -3,9 +3,9 @@
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import type { ExitKind } from "../../src/types.ts";
+import type { Child, FailedSpawn, Spawn, SpawnRequest } from "./child.ts";
 import { type ByteSource, sourceOf } from "./drain.ts";
 import { type OutputPipes, openOutputPipes, type PipePool } from "./pipes.ts";
-import type { Child, FailedSpawn, Spawn, SpawnRequest } from "./spawn.ts";
 
 /** With real pipes where there is a pool of them, else with what Bun makes. */
 export function createBunSpawn(pool: PipePool | null): Spawn {

@@ -2,8 +2,8 @@
 
 import { constants } from "node:os";
 import type { ExitKind } from "../../src/types.ts";
+import type { Child, FailedSpawn, SpawnRequest } from "./child.ts";
 import { sourceOf } from "./drain.ts";
-import type { Child, FailedSpawn, SpawnRequest } from "./spawn.ts";
 
 /** What is used of Deno, whose own types cannot stand beside Node's and Bun's. */
 interface DenoNamespace {

@@ -5,9 +5,9 @@ import { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { ExitKind } from "../../src/types.ts";
+import type { Child, FailedSpawn, Spawn, SpawnRequest } from "./child.ts";
 import type { ByteSource } from "./drain.ts";
 import { type OutputPipes, openOutputPipes, type Pipe, type PipePool } from "./pipes.ts";
-import type { Child, FailedSpawn, Spawn, SpawnRequest } from "./spawn.ts";
 
 /** With real pipes where there is a pool of them, else with what Node makes. */
 export function createNodeSpawn(pool: PipePool | null): Spawn {

@@ -1,40 +1,7 @@
-/** The port through which the three JavaScript runtimes start a process, and which of them this is. */
+/** Which JavaScript runtime this is, as far as starting a process is concerned. */
 
-import type { ExitKind } from "../../src/types.ts";
-import type { ByteSource } from "./drain.ts";
+import type { Spawn } from "./child.ts";
 import type { PipePool } from "./pipes.ts";
-
-/** What is started. Every field is final: nothing is searched, inherited or added. */
-export interface SpawnRequest {
-  /** Absolute. */
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly workingDir: string;
-  /** Without it the command reads an end of file at once. */
-  readonly stdin: boolean;
-}
-
-/** A child that leads a process group and a session of its own. */
-export interface Child {
-  readonly pid: number;
-  readonly stdin: WritableStream<Uint8Array> | null;
-  readonly stdout: ByteSource;
-  readonly stderr: ByteSource;
-  /** The child has been waited for. What it wrote may still be in the pipes. */
-  readonly exited: Promise<ExitKind>;
-  /** Nothing of it is needed any more. `contained`: no process can still hold the other ends of its streams. */
-  dispose(contained: boolean): void;
-}
-
-/** A child that could not be started, with the runtime's own error. */
-export interface FailedSpawn {
-  readonly pid: undefined;
-  readonly failure: Promise<unknown>;
-}
-
-/** Starts a process within the call, so that whatever the calling thread is in, the process is in too. */
-export type Spawn = (request: SpawnRequest) => Child | FailedSpawn;
 
 /**
  * The spawn of the runtime at hand. Three files instead of one on `node:child_process`: on Deno that module throws where
