@@ -3,7 +3,6 @@
 import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import type { BackendFactory } from "../src/backend.ts";
 import { type Config, writtenKeys } from "../src/config.ts";
 import type { Availability, Capabilities, RuntimeAdapter, SweepReport } from "../src/types.ts";
@@ -48,13 +47,14 @@ export const native: BackendFactory = async ({ config, host, log }) => {
   const store = openRecordStore(stateDirectory(host.env));
   const cgroups = createCgroups(findHierarchies(), host.owner);
   const records = store.own(host.owner, cgroups?.trunks ?? []);
-  const spawn = await loadSpawn(() => createPipePool(join(records.home, "pipes")));
+  const loading = loadSpawn(() => createPipePool(join(records.home, "pipes")));
   const containment = cgroups ?? (process.platform === "win32" ? createProcessTrees() : createProcessGroups(records));
   const facts: NativeFacts = { platform: process.platform, containment, prlimit: findPrlimit() };
   const left = sweepOrphans(store);
   if (left.found > 0)
     log({ code: "leftovers_ended", message: `Ended ${left.removed} of ${left.found} executions of dead hosts` });
   const close = closeWithProcess(containment, records);
+  const spawn = await loading;
 
   const adapter: RuntimeAdapter = {
     name: "native",

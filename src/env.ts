@@ -58,7 +58,8 @@ export function composeEnv(sources: EnvSources): Readonly<Record<string, string>
   const env: Record<string, string> = Object.create(null);
   for (const name of sources.whitelist) {
     const value = sources.host[name];
-    if (value !== undefined && !sources.foreign.includes(name)) env[name] = value;
+    // Not only "is it there": a host's own object inherits `constructor` and its like, which are no variables.
+    if (typeof value === "string" && !sources.foreign.includes(name)) env[name] = value;
   }
   Object.assign(env, sources.operator, sources.tool);
   for (const [name, value] of Object.entries(sources.request)) {

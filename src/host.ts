@@ -11,6 +11,8 @@ export interface Host {
   readonly workingDir: string;
   /** The host's variables. Read once for each plan; only whitelisted ones go further. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** A name for one execution: unique everywhere, and not to be guessed from another. @default crypto.randomUUID */
+  newId?(): string;
   /** Milliseconds by a clock that never steps. */
   now(): number;
   /** The path without symbolic links, or what is wrong with it. Follows links; never throws. */

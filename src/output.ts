@@ -36,7 +36,7 @@ export function createCollector(cap: number): Collector {
       const room = cap - kept;
       if (room <= 0 || chunk.byteLength === 0) return;
       // A view would keep alive, and expose, the runtime's larger read buffer.
-      const part = chunk.byteLength > room ? chunk.slice(0, room) : chunk;
+      const part = chunk.byteLength > room || chunk.byteLength < chunk.buffer.byteLength ? chunk.slice(0, room) : chunk;
       chunks.push(part);
       kept += part.byteLength;
     },

@@ -2,6 +2,7 @@
 
 import type { BackendPolicy } from "./backend.ts";
 import type { Config } from "./config.ts";
+import { deepFreeze } from "./deep-freeze.ts";
 import { composeEnv } from "./env.ts";
 import type { Host } from "./host.ts";
 import { narrowCap, narrowed, narrowLimits, narrowMode, narrowTimeout, warnOfCutLimits } from "./narrow.ts";
@@ -75,7 +76,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
     request: options.env ?? {},
   });
   const plan: ExecutionPlan = {
-    id: crypto.randomUUID(),
+    id: host.newId?.() ?? crypto.randomUUID(),
     owner: host.owner,
     backend,
     tool: tool.name,
@@ -101,7 +102,8 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
     demands: [...isolation, ...written] satisfies Clause[],
     acceptWeaker: config.security.accept_weaker,
   };
-  return { plan: freezePlan(plan), warnings };
+  deepFreeze(plan);
+  return { plan, warnings };
 }
 
 function planArgv({ request, tool, policy }: PlanSources): readonly [string, ...string[]] {
@@ -119,13 +121,8 @@ async function planWorkspace({ request, policy, config, host, backend }: PlanSou
   // Without a directory of the caller's, files go in and out of one that is nobody else's.
   const isPrivate =
     policy.filesystem !== ("host" satisfies FilesystemMode) || files !== undefined || outputs !== undefined;
-  const usesHost = !isPrivate && (allowedRoots.length === 0 || (await isInside(host.workingDir, allowedRoots, host)));
+  const isAllowed = async () =>
+    allowedRoots.length === 0 || isInside((await host.inspect(host.workingDir)).realPath, allowedRoots, host);
+  const usesHost = !isPrivate && (await isAllowed());
   return usesHost ? { root: host.workingDir, mode: policy.workspaceMode } : { root: null, mode: "private" };
-}
-
-function freezePlan(plan: ExecutionPlan): ExecutionPlan {
-  for (const part of [plan.argv, plan.env, plan.files, plan.outputs, plan.limits, plan.workspace, plan.demands]) {
-    Object.freeze(part);
-  }
-  return Object.freeze(plan);
 }

@@ -31,13 +31,23 @@ export function checkRequest(command: unknown, args: unknown, options: ExecuteOp
   if (typeof command !== "string" || command === "") refuse("Command is not a non-empty string: name a program");
   checkText("Command", command);
   if (!Array.isArray(args)) refuse("Arguments are not an array: give one string for each");
-  args.forEach((arg: unknown, index: number) => {
+  for (const [index, arg] of args.entries()) {
     if (typeof arg !== "string") refuse(`Argument ${index} is of type ${typeof arg}: give a string`);
     checkText(`Argument ${index}`, arg);
-  });
+  }
   checkOptions(options);
   const files = checkFiles(options.files ?? {});
-  return { command, args, options, ...checkStdin(options.stdin), ...files };
+  return { command, args: [...args], options: copyOf(options), ...checkStdin(options.stdin), ...files };
+}
+
+/** What the caller does with its own objects from now on changes nothing. */
+function copyOf({ env, limits, outputs, ...rest }: ExecuteOptions): ExecuteOptions {
+  return {
+    ...rest,
+    ...(env === undefined ? {} : { env: { ...env } }),
+    ...(limits === undefined ? {} : { limits: { ...limits } }),
+    ...(outputs === undefined ? {} : { outputs: [...outputs] }),
+  };
 }
 
 function checkText(what: string, text: string): void {
@@ -54,9 +64,12 @@ function checkText(what: string, text: string): void {
 }
 
 function checkOptions(options: ExecuteOptions): void {
-  if (typeof options !== "object" || options === null) refuse("Options are not an object");
+  checkTable("Options are", options);
   for (const name of Object.keys(options)) {
     if (!optionNames.has(name)) refuse(`Option ${JSON.stringify(name)} is not known: see ExecuteOptions`);
+  }
+  for (const name of ["env", "files", "limits"] as const) {
+    if (options[name] !== undefined) checkTable(`Option ${name} is`, options[name]);
   }
   checkNumber("timeoutMs", options.timeoutMs, 0);
   checkNumber("maxOutputBytes", options.maxOutputBytes, 0);
@@ -66,7 +79,7 @@ function checkOptions(options: ExecuteOptions): void {
     checkNumber(`limits.${name}`, value, Number.MIN_VALUE);
   }
   if (options.network !== undefined && !["none", "cluster", "all"].includes(options.network)) {
-    refuse(`Option network is ${JSON.stringify(options.network)}: give "none", "cluster" or "all"`);
+    refuse(`Option network is ${shown(options.network)}: give "none", "cluster" or "all"`);
   }
   for (const name of ["workingDir", "tool", "backend"] as const) {
     const value = options[name];
@@ -77,23 +90,27 @@ function checkOptions(options: ExecuteOptions): void {
   if (options.shell !== undefined && typeof options.shell !== "boolean") refuse("Option shell is not a boolean");
   if (options.signal !== undefined && !(options.signal instanceof AbortSignal))
     refuse("Option signal is not an AbortSignal");
-  if (
-    options.env !== undefined &&
-    (typeof options.env !== "object" || options.env === null || Array.isArray(options.env))
-  ) {
-    refuse("Option env is not an object of strings");
-  }
   if (options.outputs !== undefined && !Array.isArray(options.outputs))
     refuse("Option outputs is not an array of paths");
   for (const path of options.outputs ?? []) checkRelativePath("outputs", path);
 }
 
+function checkTable(what: string, value: unknown): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    refuse(`${what} not an object: give one of names and values`);
+}
+
 function checkNumber(name: string, value: unknown, least: number): void {
   if (value === undefined) return;
   if (typeof value !== "number" || !Number.isFinite(value) || value < least || value > Number.MAX_SAFE_INTEGER) {
-    const shown = typeof value === "number" ? String(value) : JSON.stringify(value);
-    refuse(`Option ${name} is ${shown}: give a finite number, ${least === 0 ? "0 or more" : "more than 0"}`);
+    refuse(`Option ${name} is ${shown(value)}: give a finite number, ${least === 0 ? "0 or more" : "more than 0"}`);
   }
+}
+
+/** Whatever it is: not everything has a JSON form, or can be made a string. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }
 
 function checkStdin(source: StdinSource | undefined): Pick<CheckedRequest, "stdin" | "stdinBytes"> {
@@ -112,16 +129,26 @@ function checkFiles(files: Readonly<Record<string, InputFile>>): Pick<CheckedReq
   const fileBytes = new Map<string, Uint8Array>();
   for (const [path, file] of Object.entries(files)) {
     checkRelativePath("files", path);
-    const plain = typeof file === "string" || file instanceof Uint8Array;
-    const content = plain ? file : file?.content;
-    if (typeof content !== "string" && !(content instanceof Uint8Array)) {
-      refuse(`File ${JSON.stringify(path)} has no content: give a string or a Uint8Array`);
-    }
+    const { content, executable = false } = checkFile(JSON.stringify(path), file);
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     fileBytes.set(path, bytes);
-    planned.push({ path, bytes: bytes.byteLength, executable: !plain && file.executable === true });
+    planned.push({ path, bytes: bytes.byteLength, executable });
   }
   return { files: planned, fileBytes };
+}
+
+function checkFile(path: string, file: InputFile): Exclude<InputFile, string | Uint8Array> {
+  const whole = typeof file === "string" || file instanceof Uint8Array ? { content: file } : file;
+  if (typeof whole?.content !== "string" && !(whole?.content instanceof Uint8Array)) {
+    refuse(`File ${path} has no content: give a string or a Uint8Array`);
+  }
+  for (const name of Object.keys(whole)) {
+    if (name !== "content" && name !== "executable")
+      refuse(`File ${path} has a key ${JSON.stringify(name)}: see InputFile`);
+  }
+  if (whole.executable !== undefined && typeof whole.executable !== "boolean")
+    refuse(`File ${path} is executable ${shown(whole.executable)}: give a boolean`);
+  return whole;
 }
 
 /** Purely lexical: what links do is the adapter's to check, at the moment of use. */

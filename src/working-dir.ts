@@ -43,13 +43,31 @@ export async function resolveWorkingDir(
 /** Whether a real path lies in one of the roots, whose own links are followed too. */
 export async function isInside(realPath: string, roots: readonly string[], host: Host): Promise<boolean> {
   for (const root of roots) {
-    const real = (await host.inspect(root)).realPath;
-    if (realPath === real || realPath.startsWith(real.endsWith("/") ? real : `${real}/`)) return true;
+    const path = withHome(root, host);
+    if (path !== null && isBelow(realPath, (await host.inspect(path)).realPath)) return true;
   }
   return false;
 }
 
+function isBelow(path: string, root: string): boolean {
+  // A backslash is a letter like any other where paths do not begin with a drive or a share.
+  const separator = windowsPath.test(root) ? "\\" : "/";
+  return path === root || path.startsWith(root.endsWith(separator) ? root : `${root}${separator}`);
+}
+
+/** A leading `~` is the host user's home; `null` where there is none. */
+function withHome(root: string, { env }: Host): string | null {
+  if (!/^~(?:[\\/]|$)/.test(root)) return root;
+  const home = env["HOME"] ?? env["USERPROFILE"] ?? "";
+  return isAbsolute(home) ? home + root.slice(1) : null;
+}
+
+const windowsPath = /^([A-Za-z]:[\\/]|\\\\)/;
+
+function isAbsolute(path: string): boolean {
+  return path.startsWith("/") || windowsPath.test(path);
+}
+
 function absolute(path: string, from: string): string {
-  const isAbsolute = path.startsWith("/") || /^([A-Za-z]:[\\/]|\\\\)/.test(path);
-  return isAbsolute ? path : `${from.replace(/[\\/]$/, "")}/${path}`;
+  return isAbsolute(path) ? path : `${from.replace(/[\\/]$/, "")}/${path}`;
 }

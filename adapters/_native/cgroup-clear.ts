@@ -2,7 +2,6 @@
 
 import { existsSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { numbersIn, readText } from "./cgroup-files.ts";
 import { signalProcess } from "./signals.ts";
 

@@ -1,7 +1,6 @@
 /** One cgroup below our own, in one hierarchy: made, entered, looked into, removed. */
 
 import { closeSync, existsSync, mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
-import process from "node:process";
 import { clearTrunk, removeCgroup } from "./cgroup-clear.ts";
 import { numbersIn, readText } from "./cgroup-files.ts";
 import type { Hierarchy } from "./cgroup-mounts.ts";

@@ -1,7 +1,6 @@
 /** One local process from spawn to the last trace of it. */
 
 import { statSync } from "node:fs";
-import process from "node:process";
 import { RuntimeError } from "../../src/errors.ts";
 import type {
   CollectedFile,

@@ -4,10 +4,9 @@
  * stdin stays a socket: opening a named pipe whose writer is gone would wait for another one, for ever (fifo(7)).
  */
 
-import { execFileSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 
 /** One pipe, opened at both ends. */
 export interface Pipe {
@@ -26,24 +25,36 @@ export interface PipePool {
   close(): void;
 }
 
-/** One call of mkfifo(1) makes this many: it takes as long as a command. */
-const batch = 24;
+/** How many one call of mkfifo(1) makes: it takes as long as a command. The first are for four commands at a time. */
+const firstBatch = 8;
+const batch = 32;
+
+const program = "mkfifo";
+const options = { stdio: "ignore", env: { PATH: "/usr/bin:/bin" } } as const;
 
 /** Pipes below `directory`, which is removed in the end; `null` where there is no need or no way to make them. */
-export function createPipePool(directory: string): PipePool | null {
+export async function createPipePool(directory: string): Promise<PipePool | null> {
   if (process.platform !== "linux") return null;
   const idle: string[] = [];
   let made = 0;
+  const name = (count: number) => {
+    const paths = Array.from({ length: count }, (_, index) => join(directory, String(made + index)));
+    made += count;
+    return paths;
+  };
   const make = () => {
-    const paths = Array.from({ length: batch }, (_, index) => join(directory, String(made + index)));
-    execFileSync("mkfifo", ["-m", "600", ...paths], { stdio: "ignore", env: { PATH: "/usr/bin:/bin" } });
-    made += batch;
+    const paths = name(batch);
+    execFileSync(program, ["-m", "600", ...paths], options);
     idle.push(...paths);
   };
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    make();
+    const paths = name(firstBatch);
+    // Not synchronously, as later ones are: the host has other things to do while it starts.
+    await exitOf(spawn(program, ["-m", "600", ...paths], options));
+    idle.push(...paths);
   } catch {
+    rmSync(directory, { recursive: true, force: true });
     return null;
   }
   return {
@@ -64,6 +75,13 @@ export function createPipePool(directory: string): PipePool | null {
     },
     close: () => rmSync(directory, { recursive: true, force: true }),
   };
+}
+
+function exitOf(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${program} exited with ${code}`))));
+  });
 }
 
 /** What a child writes to. */

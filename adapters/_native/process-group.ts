@@ -49,7 +49,7 @@ function openCell(id: string, records: RunRecords, onDispose: () => void): Cell 
       if (!signalGroup(leader, signal)) signalProcess(leader, signal);
       for (const stray of strays.values()) if (isSameProcess(stray)) signalProcess(stray.pid, signal);
     },
-    isEmpty: () => !groupExists(leader) && ![...strays.values()].some(isSameProcess),
+    isEmpty: () => !groupLives(leader) && ![...strays.values()].some(isSameProcess),
     wasOutOfMemory: () => false,
     cpuTimeMs: () => null,
     dispose: () => {
@@ -58,4 +58,11 @@ function openCell(id: string, records: RunRecords, onDispose: () => void): Cell 
       return [];
     },
   };
+}
+
+/** A member that is over but was never waited for counts for the kernel, not for us: where nobody adopts orphans it stays. */
+function groupLives(leader: number): boolean {
+  if (!groupExists(leader)) return false;
+  const table = listProcesses();
+  return table.length === 0 || table.some(({ group, zombie }) => group === leader && !zombie);
 }

@@ -2,7 +2,6 @@
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import process from "node:process";
 
 /** One process. Its pid alone is not its name: pids are used again, so the start time belongs to it. */
 export interface ProcessEntry {

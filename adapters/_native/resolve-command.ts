@@ -1,7 +1,6 @@
 /** Finds the file that a command names and says, before anything runs, why it cannot be run. */
 
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
-import process from "node:process";
 import { RuntimeError } from "../../src/errors.ts";
 import { type CommandSearch, commandCandidates, namesPath, searchPath } from "./command-candidates.ts";
 

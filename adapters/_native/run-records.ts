@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { findProcess } from "./process-table.ts";
 
 /** A process by the two things that name it together. */
@@ -82,8 +81,10 @@ export function openRecordStore(directory: string): RecordStore {
     throw new Error(`${directory} is not a directory that only this user may write`);
   }
   const world = currentWorld();
+  const own = new Set<string>();
   return {
     own: (owner, cgroups) => {
+      own.add(owner);
       const home = join(directory, owner);
       mkdirSync(home, { recursive: true, mode: 0o700 });
       const self = findProcess(process.pid);
@@ -97,7 +98,8 @@ export function openRecordStore(directory: string): RecordStore {
       };
     },
     orphans: () => {
-      const all = readdirSync(directory).map((name) => readOwner(join(directory, name)));
+      const others = readdirSync(directory).filter((name) => !own.has(name));
+      const all = others.map((name) => readOwner(join(directory, name)));
       const orphans: ForeignRecords[] = [];
       for (const records of all.filter((one) => one !== null)) {
         const { owner } = records;

@@ -1,7 +1,5 @@
 /** Sends signals, and never to anybody else: not to group 0, not to everybody, not to the host itself. */
 
-import process from "node:process";
-
 /** What is sent to end a command. */
 export type StopSignal = "SIGTERM" | "SIGKILL";
 

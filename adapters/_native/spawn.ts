@@ -8,8 +8,9 @@ import type { PipePool } from "./pipes.ts";
  * nobody can catch it when a child dies of a real-time signal, so a command could end its host; and on Bun and Deno the
  * runtime's own spawn is the faster.
  */
-export async function loadSpawn(pipes: () => PipePool | null): Promise<Spawn> {
+export async function loadSpawn(pipes: () => Promise<PipePool | null>): Promise<Spawn> {
   if ("Deno" in globalThis) return (await import("./spawn-deno.ts")).denoSpawn;
-  if ("Bun" in globalThis) return (await import("./spawn-bun.ts")).createBunSpawn(pipes());
-  return (await import("./spawn-node.ts")).createNodeSpawn(pipes());
+  const pool = pipes();
+  if ("Bun" in globalThis) return (await import("./spawn-bun.ts")).createBunSpawn(await pool);
+  return (await import("./spawn-node.ts")).createNodeSpawn(await pool);
 }

@@ -1,7 +1,6 @@
 /** Containment on Windows: a tree of processes, ended by taskkill(1). Type-checked and tested by its pure parts only. */
 
 import { spawnSync } from "node:child_process";
-import process from "node:process";
 import type { Cell, Containment } from "./containment.ts";
 import type { StopSignal } from "./signals.ts";
 
