@@ -5,29 +5,34 @@
  * @module
  */
 
-import { fragments } from "./adapters/fragments.ts";
+import { definition, type FullConfig } from "./adapters/fragments.ts";
 import { registry } from "./adapters/registry.ts";
+import { systemConfigPlaces } from "./host/config-files.ts";
+import { type Inspection, inspectEntries } from "./host/inspect-backends.ts";
 import { createSystemHost } from "./host/system-host.ts";
-import type { BackendFactory } from "./src/backend.ts";
-import { type ConfigOf, defineConfig, validateConfig } from "./src/config.ts";
+import type { BackendEntry, BackendFactory } from "./src/backend.ts";
+import { defaultConfig, validateConfig } from "./src/config.ts";
+import type { ConfigSearch } from "./src/config-find.ts";
 import { assembleRuntime } from "./src/runtime.ts";
 import type { Runtime } from "./src/runtime-types.ts";
 import type { Warning } from "./src/types.ts";
 
+export type { InspectedBackend, Inspection } from "./host/inspect-backends.ts";
+export type { ConfigOrigin, ConfigSearch, FoundConfig } from "./src/config-find.ts";
 export * from "./src/core.ts";
 
 /** The whole configuration, frozen: the keys of `config.toml`, defaults filled in. */
-export type Configuration = ConfigOf<typeof fragments>;
+export type Configuration = FullConfig;
 
 /** What {@link createRuntime} takes besides the configuration. */
 export interface CreateRuntimeOptions {
   /** Backends of your own, by name, in place of the built-in ones: a test double, mostly. */
   readonly backends?: Readonly<Record<string, BackendFactory>>;
+  /** Chosen in place of `auto`, by whoever is the operator here. A configuration that names a backend stands. */
+  readonly backend?: string;
   /** Told which backend was chosen and why, and of what no single execution can carry. @default nothing is told */
   readonly log?: (message: Warning) => void;
 }
-
-const definition = defineConfig(fragments);
 
 /**
  * Makes a runtime: validates the configuration, chooses the backend and verifies that it can be used.
@@ -45,14 +50,71 @@ const definition = defineConfig(fragments);
  * ```
  */
 export async function createRuntime(config: unknown = {}, options: CreateRuntimeOptions = {}): Promise<Runtime> {
-  const own = options.backends ?? {};
-  const entries = registry
-    .filter(({ name }) => !Object.hasOwn(own, name))
-    .concat(Object.entries(own).map(([name, factory]) => ({ name, load: async () => factory })));
   return assembleRuntime({
     config: validateConfig(definition, config),
     host: createSystemHost(),
-    entries,
+    entries: entriesWith(options.backends ?? {}),
+    backend: options.backend,
     log: options.log,
   });
+}
+
+/**
+ * Reads and validates the configuration file: the one at `path`, else the first that is found where `locateConfig` looks.
+ * Without any, everything has its default.
+ *
+ * @throws RuntimeError `config_invalid`, which lists every problem with its table, its key and what is right.
+ * @example
+ * ```ts
+ * import { createRuntime, loadConfig } from "prx-runtime";
+ *
+ * await using runtime = await createRuntime(await loadConfig());
+ * console.log(await runtime.isAvailable());
+ * // → true
+ * ```
+ */
+export async function loadConfig(path?: string): Promise<Configuration> {
+  const { found } = await locateConfig(path);
+  if (found === null) return defaultConfig(definition);
+  const { parseConfig } = await import("./src/config-toml.ts");
+  return parseConfig(definition, found.text, { origin: found.path });
+}
+
+/**
+ * Says which configuration file {@link loadConfig} would read, and every place that was looked at.
+ *
+ * @throws RuntimeError `config_invalid` where a path that somebody named is not there, or a file cannot be read.
+ */
+export async function locateConfig(path?: string): Promise<ConfigSearch> {
+  const { findConfig } = await import("./src/config-find.ts");
+  return findConfig(systemConfigPlaces(), { flag: path, tables: definition.tables });
+}
+
+/**
+ * Probes every backend, whichever is configured, and says what {@link createRuntime} would do. Runs no command.
+ *
+ * @throws RuntimeError `config_invalid`; a backend that cannot be used is told, not thrown.
+ * @example
+ * ```ts
+ * import { inspectBackends } from "prx-runtime";
+ *
+ * const { chosen, backends } = await inspectBackends({ runtime: { backend: "native" } });
+ * console.log(chosen, backends.find(({ backend }) => backend === chosen)?.availability.available);
+ * // → native true
+ * ```
+ */
+export async function inspectBackends(config: unknown = {}, options: CreateRuntimeOptions = {}): Promise<Inspection> {
+  return inspectEntries({
+    config: validateConfig(definition, config),
+    host: createSystemHost(),
+    entries: entriesWith(options.backends ?? {}),
+    log: options.log,
+  });
+}
+
+/** The registry, with a caller's own backends in the place of ours. */
+function entriesWith(own: Readonly<Record<string, BackendFactory>>): readonly BackendEntry[] {
+  return registry
+    .filter(({ name }) => !Object.hasOwn(own, name))
+    .concat(Object.entries(own).map(([name, factory]) => ({ name, load: async () => factory })));
 }

@@ -21,6 +21,8 @@ export interface RuntimeParts {
   readonly config: Config;
   readonly host: Host;
   readonly entries: readonly BackendEntry[];
+  /** Takes the place of `auto`. */
+  readonly backend?: BackendName | undefined;
   /** Told once what was chosen and why, and of what no single execution can carry. @default nothing is told */
   readonly log?: ((message: Warning) => void) | undefined;
 }
@@ -40,7 +42,13 @@ interface Prepared {
  *
  * @throws RuntimeError `backend_unavailable` with the reason and the remedy.
  */
-export async function assembleRuntime({ config, host, entries, log = () => {} }: RuntimeParts): Promise<Runtime> {
+export async function assembleRuntime({
+  config,
+  host,
+  entries,
+  backend,
+  log = () => {},
+}: RuntimeParts): Promise<Runtime> {
   const probe = createProbe(
     entries,
     async (entry) => {
@@ -51,7 +59,7 @@ export async function assembleRuntime({ config, host, entries, log = () => {} }:
     host.now,
   );
   const used = new Map<BackendName, Probed>();
-  const configured = config.runtime.backend;
+  const configured = config.runtime.backend === "auto" ? (backend ?? "auto") : config.runtime.backend;
   const choice = await selectBackend(configured, probe, host);
   log({
     code: "backend_chosen",
