@@ -64,12 +64,16 @@ const allCapabilities: Capabilities = {
  *
  * @example
  * ```ts
+ * import { createRuntime } from "prx-runtime";
  * import { memory } from "prx-runtime/testing";
  *
  * const factory = memory({
  *   programs: { greet: async ({ argv, stdout }) => stdout.write(`hello ${argv[1]}\n`) },
  *   start: { queueMs: 20, pullSteps: 3, pullMs: 30 },
  * });
+ * await using runtime = await createRuntime({ runtime: { backend: "memory" } }, { backends: { memory: factory } });
+ * console.log((await runtime.execute("greet", ["you"])).stdout);
+ * // → hello you
  * ```
  */
 export function memory(options: MemoryOptions): BackendFactory {
@@ -150,8 +154,11 @@ interface Admission {
 /** The plan's program, or the error that says why it cannot be run. */
 function admit(plan: ExecutionPlan, { options, world, capabilities }: Admission): MemoryProgram {
   const backend = plan.backend;
-  if (plan.stdin === "stream" && !capabilities.stdin) {
-    throw new RuntimeError("invalid_request", "This place takes no stdin; leave it out", { backend });
+  if (plan.stdin !== "none" && !capabilities.stdin) {
+    throw new RuntimeError("invalid_request", "This place takes no stdin: leave it out", { backend });
+  }
+  if (plan.files.length + plan.outputs.length > 0 && !capabilities.files) {
+    throw new RuntimeError("invalid_request", "This place takes and gives no files: leave them out", { backend });
   }
   if (plan.workingDir !== null) {
     const { kind } = world.files.inspect(plan.workingDir);

@@ -1,0 +1,30 @@
+/** The contract on the memory backend: one that can do everything, and one that can do as little as a backend may. */
+
+import { afterAll, describe, it } from "vitest";
+import { registerContract } from "../../testing.ts";
+import { memoryTarget } from "../fixtures/memory-target.ts";
+import { reportMatrix } from "../fixtures/report-matrix.ts";
+
+afterAll(reportMatrix);
+
+const framework: Parameters<typeof registerContract>[0] = {
+  describe,
+  it,
+  skip: (title, reason) => it(title, ({ skip }) => skip(reason)),
+};
+
+// What twins do not play is said to be impossible, so that the suite sees both sides of the rule.
+registerContract(
+  framework,
+  memoryTarget("memory", {
+    grades: { network: "stronger", cpu: "impossible", cpu_time: "impossible", pids: "weaker", files: "impossible" },
+  }),
+);
+
+registerContract(framework, {
+  ...memoryTarget("memory-least", {
+    capabilities: { separateStderr: false, reportsSignal: false, stdin: false, files: false, resumable: false },
+    grades: { memory: "impossible" },
+  }),
+  scale: { parallel: 5, rapid: 20 },
+});
