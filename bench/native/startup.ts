@@ -1,29 +1,34 @@
-/** Importing and the first execution, as a whole process, above a script with one raw spawn: medians of interleaved starts. */
+/**
+ * Importing the built package and the first execution, as a whole process, above a script with one raw spawn: medians of
+ * interleaved starts. From the sources of a checkout Node strips the types of every file first, which takes far longer.
+ */
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { interleave, quantile } from "../measure.ts";
 
 const rounds = Number(process.argv[2] ?? 25);
-const root = new URL("../..", import.meta.url).pathname;
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "prx-bench-"));
 
 const scripts = {
-  raw: `import { spawn } from "node:child_process";
+  raw: `import { execFileSync, spawn } from "node:child_process";
 await new Promise((resolve) => {
   const child = spawn("/bin/true", [], { detached: true, stdio: ["ignore", "pipe", "pipe"] });
   child.stdout.resume();
   child.stderr.resume();
   child.once("close", resolve);
 });`,
-  prx: `import { createRuntime } from ${JSON.stringify(`${root}mod.ts`)};
+  prx: `import { createRuntime } from ${JSON.stringify(`${root}dist/mod.js`)};
 const runtime = await createRuntime({ runtime: { backend: "native" } });
 await runtime.execute("/bin/true");
 await runtime.close();`,
 };
-for (const [name, text] of Object.entries(scripts)) writeFileSync(join(directory, `${name}.mts`), text);
+execFileSync("node", [join(root, "scripts", "build.ts")], { cwd: root, stdio: "inherit" });
+for (const [name, text] of Object.entries(scripts)) writeFileSync(join(directory, `${name}.mjs`), text);
 
 const runtimes = {
   node: { command: ["node"], mostMs: 40 },
@@ -34,7 +39,7 @@ for (const [name, { command, mostMs }] of Object.entries(runtimes)) {
   const start = (script: string) => () =>
     new Promise<void>((resolve, reject) => {
       const [program = "", ...args] = command;
-      const child = spawn(program, [...args, join(directory, `${script}.mts`)], { stdio: "ignore" });
+      const child = spawn(program, [...args, join(directory, `${script}.mjs`)], { stdio: "ignore" });
       child.once("error", reject);
       child.once("close", (code) => (code === 0 ? resolve() : reject(new Error(`${script} exited with ${code}`))));
     });
@@ -47,6 +52,8 @@ for (const [name, { command, mostMs }] of Object.entries(runtimes)) {
   );
   const [raw, prx] = ["raw", "prx"].map((script) => quantile(samples.get(script) ?? [], 0.5)) as [number, number];
   const above = prx - raw;
-  console.log(`${name}: one raw spawn ${raw.toFixed(0)} ms, prx-runtime ${prx.toFixed(0)} ms, ${above.toFixed(0)} ms above (to be at most ${mostMs})`);
+  console.log(
+    `${name}: one raw spawn ${raw.toFixed(0)} ms, prx-runtime ${prx.toFixed(0)} ms, ${above.toFixed(0)} ms above (to be at most ${mostMs})`,
+  );
 }
 rmSync(directory, { recursive: true });

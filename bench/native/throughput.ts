@@ -49,6 +49,10 @@ const samples = await interleave(
 const rate = (name: string) => mebibytes / (quantile(samples.get(name) ?? [], 0.5) / 1000);
 console.log(`${runtimeName()}: ${mebibytes} MiB of stdout, median of ${rounds} interleaved rounds`);
 for (const name of samples.keys()) {
-  console.log(`  ${name.padEnd(12)} ${rate(name).toFixed(0)} MiB/s  ${(rate(name) / rate("raw pipe")).toFixed(2)} x raw`);
+  console.log(
+    `  ${name.padEnd(12)} ${rate(name).toFixed(0)} MiB/s  ${(rate(name) / rate("raw pipe")).toFixed(2)} x raw`,
+  );
 }
-console.log(`  resident memory: ${(before / 2 ** 20).toFixed(0)} MiB before, at most ${(peak / 2 ** 20).toFixed(0)} MiB while streaming`);
+console.log(
+  `  resident memory: ${(before / 2 ** 20).toFixed(0)} MiB before, at most ${(peak / 2 ** 20).toFixed(0)} MiB while streaming`,
+);
