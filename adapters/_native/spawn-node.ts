@@ -7,21 +7,27 @@ import type { Readable, Writable } from "node:stream";
 import type { ExitKind } from "../../src/types.ts";
 import type { Child, FailedSpawn, Spawn, SpawnRequest } from "./child.ts";
 import type { ByteSource } from "./drain.ts";
+import { type DescriptorMask, findInherited, maskDescriptors } from "./inherited-descriptors.ts";
 import { type OutputPipes, openOutputPipes, type Pipe, type PipePool } from "./pipes.ts";
 
 /** With real pipes where there is a pool of them, else with what Node makes. */
 export function createNodeSpawn(pool: PipePool | null): Spawn {
+  const inherited = findInherited();
   return (request) => {
     try {
-      const pipes = pool === null ? null : openOutputPipes(pool);
-      return start(request, pipes);
+      const mask = maskDescriptors(inherited);
+      try {
+        return start(request, pool === null ? null : openOutputPipes(pool), mask);
+      } finally {
+        mask.close();
+      }
     } catch (error) {
       return { pid: undefined, failure: Promise.resolve(error) };
     }
   };
 }
 
-function start(request: SpawnRequest, pipes: OutputPipes | null): Child | FailedSpawn {
+function start(request: SpawnRequest, pipes: OutputPipes | null, mask: DescriptorMask): Child | FailedSpawn {
   let child: ChildProcess;
   try {
     child = nodeSpawn(request.file, [...request.args], {
@@ -29,7 +35,12 @@ function start(request: SpawnRequest, pipes: OutputPipes | null): Child | Failed
       env: request.env,
       detached: true,
       windowsHide: true,
-      stdio: [request.stdin ? "pipe" : "ignore", pipes?.stdout.childFd ?? "pipe", pipes?.stderr.childFd ?? "pipe"],
+      stdio: [
+        request.stdin ? "pipe" : "ignore",
+        pipes?.stdout.childFd ?? "pipe",
+        pipes?.stderr.childFd ?? "pipe",
+        ...mask.places,
+      ],
     });
   } catch (error) {
     pipes?.abandon();

@@ -1,0 +1,49 @@
+/** Descriptors that this process was started with and that its children would get as well. */
+
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+
+/** O_CLOEXEC as proc_pid_fdinfo(5) shows it, in octal. */
+const closeOnExec = 0o2000000;
+
+/** What takes the places from 3 on in a child of Node's. */
+export interface DescriptorMask {
+  readonly places: readonly ("ignore" | number)[];
+  close(): void;
+}
+
+/**
+ * `/dev/null` where a descriptor would be inherited. Node marks what it opens itself, but not what its own parent left open;
+ * Bun closes all of it, and Deno offers no way.
+ *
+ * @param inherited what {@link findInherited} found
+ */
+export function maskDescriptors(inherited: readonly number[]): DescriptorMask {
+  if (inherited.length === 0) return { places: [], close: () => {} };
+  const nothing = openSync("/dev/null", "r+");
+  const length = Math.max(...inherited) - 2;
+  return {
+    places: Array.from({ length }, (_, index) => (inherited.includes(index + 3) ? nothing : "ignore")),
+    close: () => closeSync(nothing),
+  };
+}
+
+/** The descriptors that a child would get besides the standard ones. */
+export function findInherited(): readonly number[] {
+  try {
+    return readdirSync("/proc/self/fd")
+      .map(Number)
+      .filter((fd) => fd > 2 && passesOn(fd));
+  } catch {
+    return [];
+  }
+}
+
+function passesOn(fd: number): boolean {
+  try {
+    const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
+  } catch {
+    // The one by which the list itself was read is closed again.
+    return false;
+  }
+}

@@ -1,0 +1,56 @@
+/** What a host was started with does not reach its commands. */
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const work = mkdtempSync(join(tmpdir(), "prx-descriptors-"));
+const secret = join(work, "secret");
+const host = join(work, "host.mjs");
+
+beforeAll(() => {
+  writeFileSync(secret, "not for commands");
+  writeFileSync(
+    host,
+    `import { createRuntime } from ${JSON.stringify(join(root, "mod.ts"))};
+    const runtime = await createRuntime({ runtime: { backend: "native" } });
+    const { stdout } = await runtime.execute("sh", ["-c", 'for fd in /proc/self/fd/*; do readlink "$fd"; done']);
+    console.log(stdout);
+    await runtime.close();`,
+  );
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** Starts the host with the secret open at the descriptors 5 and 17. */
+function openDescriptors(runtime: readonly string[]): Promise<string> {
+  const [program = "", ...args] = runtime;
+  const fd = openSync(secret, "r");
+  const stdio = Array.from({ length: 18 }, (_, place) => (place === 5 || place === 17 ? fd : ("ignore" as const)));
+  stdio[1] = "pipe" as never;
+  stdio[2] = "inherit" as never;
+  const child = spawn(join(root, "node_modules", ".bin", program), [...args, host], { stdio });
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (chunk) => {
+      text += chunk;
+    });
+    child.once("error", reject);
+    child.once("close", (code) => (code === 0 ? resolve(text) : reject(new Error(`The host exited with ${code}`))));
+  });
+}
+
+test.each([["node"], ["bun"]])("%s passes on nothing that it inherited", async (program) => {
+  const open = await openDescriptors([program]);
+  expect(open).toMatch(/pipe|\/pipes\//);
+  expect(open).not.toContain(secret);
+});
+
+test("deno offers no way to keep inherited descriptors back: they are passed on", async () => {
+  const open = await openDescriptors(["deno", "run", "--allow-all", "--config", join(root, "deno.json")]);
+  // When this fails, Deno has mended it, and the documentation is to say so.
+  expect(open).toContain(secret);
+});
