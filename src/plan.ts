@@ -4,6 +4,7 @@ import type { BackendPolicy } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { composeEnv } from "./env.ts";
+import { RuntimeError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { narrowCap, narrowed, narrowLimits, narrowMode, narrowTimeout, warnOfCutLimits } from "./narrow.ts";
 import type { CheckedRequest } from "./request.ts";
@@ -66,6 +67,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
   const network = narrowMode(networkModes, policy.network, tool.network, options.network);
   if (options.network !== undefined && options.network !== network)
     warnings.push(narrowed("Network", options.network, network));
+  checkSearchPath(sources);
   const workspace = await planWorkspace(sources);
   const env = composeEnv({
     host: host.env,
@@ -104,6 +106,16 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
   };
   deepFreeze(plan);
   return { plan, warnings };
+}
+
+/** Another PATH would put another program in the place of the one that the operator named. */
+function checkSearchPath({ request, tool, backend }: PlanSources): void {
+  if (!tool.isLookedUp || !Object.keys(request.options.env ?? {}).some((name) => name.toUpperCase() === "PATH")) return;
+  throw new RuntimeError(
+    "invalid_request",
+    `Tool ${tool.name} is looked up in the operator's PATH: leave PATH out of the request's variables`,
+    { backend },
+  );
 }
 
 function planArgv({ request, tool, policy }: PlanSources): readonly [string, ...string[]] {

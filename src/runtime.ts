@@ -1,6 +1,6 @@
 /** The runtime: request → plan → adapter → supervise → result. */
 
-import type { BackendEntry } from "./backend.ts";
+import type { Backend, BackendEntry } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { RuntimeError } from "./errors.ts";
 import { explainPlan } from "./explain.ts";
@@ -49,18 +49,29 @@ export async function assembleRuntime({
   backend,
   log = () => {},
 }: RuntimeParts): Promise<Runtime> {
+  const make = async ({ name, load }: BackendEntry): Promise<Backend> => {
+    const factory = await load?.();
+    if (factory === undefined) throw new RuntimeError("internal", `Backend ${name} has no factory`);
+    return factory({ config, host, log });
+  };
+  /** All that were made, those that were only looked at included: each may hold something of the machine. */
+  const made: Promise<Backend>[] = [];
+  const closeBackends = () => Promise.allSettled(made.map(async (backend) => (await backend).adapter.close?.()));
   const probe = createProbe(
     entries,
-    async (entry) => {
-      const factory = await entry.load?.();
-      if (factory === undefined) throw new RuntimeError("internal", `Backend ${entry.name} has no factory`);
-      return factory({ config, host, log });
+    (entry) => {
+      const backend = make(entry);
+      made.push(backend);
+      return backend;
     },
     host.now,
   );
   const used = new Map<BackendName, Probed>();
   const configured = config.runtime.backend === "auto" ? (backend ?? "auto") : config.runtime.backend;
-  const choice = await selectBackend(configured, probe, host);
+  const choice = await selectBackend(configured, probe, host).catch(async (error: unknown) => {
+    await closeBackends();
+    throw error;
+  });
   log({
     code: "backend_chosen",
     message: choice.candidates.map(({ backend, note }) => `${backend}: ${note}`).join("; "),
@@ -141,7 +152,7 @@ export async function assembleRuntime({
     close: async () => {
       closing.abort();
       await Promise.allSettled([...running]);
-      await Promise.allSettled([...used.values()].map(({ backend }) => backend?.adapter.close?.()));
+      await closeBackends();
     },
     [Symbol.asyncDispose]: () => runtime.close(),
   };

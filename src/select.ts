@@ -38,10 +38,10 @@ export function createProbe(
       const availability = await backend.adapter.isAvailable();
       return { backend, availability, probeMs: now() - since };
     } catch (error) {
-      const reason = `It could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = `It could not be made ready: ${error instanceof Error ? error.message : String(error)}`;
       return {
         backend: null,
-        availability: { available: false, reason, remedy: "Reinstall prx-runtime" },
+        availability: { available: false, reason, remedy: "Mend that, or choose another backend" },
         probeMs: now() - since,
       };
     }

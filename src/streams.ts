@@ -14,8 +14,12 @@ export async function pump(stream: ReadableStream<Uint8Array>, sink: Sink): Prom
       if (taken !== undefined) await taken;
     }
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A caller's stream on its way into a command. */
@@ -37,12 +41,12 @@ export function feedStdin(source: ReadableStream<Uint8Array>, into: WritableStre
       try {
         next = await reader.read();
       } catch (error) {
-        failed.resolve(
-          `The stream given as stdin broke off: ${error instanceof Error ? error.message : String(error)}`,
-        );
-        return;
+        return failed.resolve(`The stream given as stdin broke off: ${messageOf(error)}`);
       }
       if (next.done) return await writer.close();
+      // A stream of text is easily given, and each platform would make something else of it.
+      if (!(next.value instanceof Uint8Array))
+        return failed.resolve(`The stream given as stdin gave a chunk of type ${typeof next.value}: give Uint8Array`);
       await writer.write(next.value);
     }
   };

@@ -1,7 +1,7 @@
 /** Turns running work into a result. The only place where output, deadline and exit meet; the first cause wins. */
 
 import { createDeadline, type Deadline, type StopCause } from "./deadline.ts";
-import { RuntimeError } from "./errors.ts";
+import { asRuntimeError, RuntimeError } from "./errors.ts";
 import type { ExecutionOutput, Outcome, Timings } from "./runtime-types.ts";
 import { feedStdin, pump, type Sink } from "./streams.ts";
 import type { Execution, ExecutionPlan, Exit, Progress, RuntimeAdapter, StartIo, Warning } from "./types.ts";
@@ -53,7 +53,7 @@ export async function supervise(job: Job): Promise<Ending> {
     if (deadline.settle() === "cancelled" && !(error instanceof RuntimeError && error.started !== "no")) {
       throw cancelledBeforeStart(plan, error);
     }
-    throw error;
+    throw asRuntimeError(error, { backend: plan.backend, started: "maybe" });
   } finally {
     deadline.settle();
   }
@@ -148,9 +148,13 @@ async function readProgress(
     current = next;
     at = time;
   };
-  for await (const step of progress) {
-    turn(parts[step.phase]);
-    listener.progress?.(step);
+  try {
+    for await (const step of progress) {
+      turn(parts[step.phase]);
+      listener.progress?.(step);
+    }
+  } catch {
+    // What is told on the way is news of the work, not the work: what becomes of it, its end says.
   }
   turn(current);
   return timings;

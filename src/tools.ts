@@ -13,6 +13,8 @@ export interface Tool {
   readonly name: string | null;
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
+  /** The program is the operator's, by a name that is looked up: where it is found is not the request's to say. */
+  readonly isLookedUp: boolean;
   readonly backend: BackendName | null;
   readonly image: string | null;
   readonly module: string | null;
@@ -40,8 +42,7 @@ export function findTool(config: Config, request: CheckedRequest): Tool {
       `Tool ${JSON.stringify(named)} is not configured: add [tools.custom.${named}] or leave out the option tool`,
     );
   }
-  if (tool === null)
-    return { name: named, argv: [command, ...args], env: {}, backend: null, image: null, module: null, limits: {} };
+  if (tool === null) return { ...plainTool, name: named, argv: [command, ...args] };
   const wasm = tool.type === "wasm";
   const own: readonly [string, ...string[]] = wasm || command !== named ? [command] : [tool.command, ...tool.args];
   const timeoutMs = tool.timeout_secs === undefined ? {} : { timeoutMs: secondsToMs(tool.timeout_secs) };
@@ -50,6 +51,7 @@ export function findTool(config: Config, request: CheckedRequest): Tool {
     name: named,
     argv: [...own, ...args],
     env: tool.env,
+    isLookedUp: !wasm && command === named && !tool.command.includes("/"),
     // A WASM tool runs on WASM whatever the default backend is.
     backend: tool.backend ?? (wasm ? "wasm" : null),
     image: tool.image ?? null,
@@ -60,6 +62,9 @@ export function findTool(config: Config, request: CheckedRequest): Tool {
     limits: toolLimits(tool),
   };
 }
+
+/** Of a command that no tool is configured for. */
+const plainTool = { env: {}, isLookedUp: false, backend: null, image: null, module: null, limits: {} } as const;
 
 function toolLimits(tool: ToolConfig): RequestedLimits {
   const limits: { -readonly [Name in keyof RequestedLimits]: RequestedLimits[Name] } = {};
