@@ -51,7 +51,7 @@ describe("a host that was started with descriptors 9 and 20", () => {
       secretInEnvironment: "",
       secretOfTheHost: "HOST_SECRET=s3cret",
       toolWithAnotherCommand: "any program",
-      toolWithAnotherPath: "mine",
+      toolWithAnotherPath: "invalid_request",
       shellForm: "/bin/bash a b",
       host: "alive",
     });
