@@ -11,14 +11,14 @@ import { systemConfigPlaces } from "./host/config-files.ts";
 import { type Inspection, inspectEntries } from "./host/inspect-backends.ts";
 import { createSystemHost } from "./host/system-host.ts";
 import type { BackendEntry, BackendFactory } from "./src/backend.ts";
+import type { ConfigSearch } from "./src/config/find.ts";
 import { defaultConfig, validateConfig } from "./src/config.ts";
-import type { ConfigSearch } from "./src/config-find.ts";
 import { assembleRuntime } from "./src/runtime.ts";
 import type { Runtime } from "./src/runtime-types.ts";
 import type { Warning } from "./src/types.ts";
 
 export type { InspectedBackend, Inspection } from "./host/inspect-backends.ts";
-export type { ConfigOrigin, ConfigSearch, FoundConfig } from "./src/config-find.ts";
+export type { ConfigOrigin, ConfigSearch, FoundConfig } from "./src/config/find.ts";
 export * from "./src/core.ts";
 
 /** The whole configuration, frozen: the keys of `config.toml`, defaults filled in. */
@@ -76,7 +76,7 @@ export async function createRuntime(config: unknown = {}, options: CreateRuntime
 export async function loadConfig(path?: string): Promise<Configuration> {
   const { found } = await locateConfig(path);
   if (found === null) return defaultConfig(definition);
-  const { parseConfig } = await import("./src/config-toml.ts");
+  const { parseConfig } = await import("./src/config/toml.ts");
   return parseConfig(definition, found.text, { origin: found.path });
 }
 
@@ -86,7 +86,7 @@ export async function loadConfig(path?: string): Promise<Configuration> {
  * @throws RuntimeError `config_invalid` where a path that somebody named is not there, or a file cannot be read.
  */
 export async function locateConfig(path?: string): Promise<ConfigSearch> {
-  const { findConfig } = await import("./src/config-find.ts");
+  const { findConfig } = await import("./src/config/find.ts");
   return findConfig(systemConfigPlaces(), { flag: path, tables: definition.tables });
 }
 

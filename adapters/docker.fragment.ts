@@ -18,7 +18,7 @@ import {
   table,
   toolImages,
   whole,
-} from "../src/config-fragment.ts";
+} from "../src/config/fragment.ts";
 
 /** The daemon takes no less: moby's `linuxMinMemory`. */
 const leastMemory = "6m";

@@ -22,7 +22,7 @@ import {
   textLike,
   toolImages,
   whole,
-} from "../src/config-fragment.ts";
+} from "../src/config/fragment.ts";
 
 const label = "[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?";
 const subdomain = "[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?";

@@ -1,6 +1,6 @@
 /** `[runtime.memory]`: the test double, which has nothing to configure. */
 
-import { fragment, key, table } from "../src/config-fragment.ts";
+import { fragment, key, table } from "../src/config/fragment.ts";
 
 export const memoryFragment = fragment({
   name: "memory",

@@ -1,7 +1,7 @@
 /** `[runtime.native]`: local child processes. */
 
 import * as v from "valibot";
-import { fragment, key, table, text, variables } from "../src/config-fragment.ts";
+import { fragment, key, table, text, variables } from "../src/config/fragment.ts";
 
 export const nativeFragment = fragment({
   name: "native",

@@ -1,7 +1,7 @@
 /** `[runtime.remote]`: another control endpoint, which runs the commands. */
 
 import * as v from "valibot";
-import { type FragmentCheck, fragment, key, notRedacted, type Section, table } from "../src/config-fragment.ts";
+import { type FragmentCheck, fragment, key, notRedacted, type Section, table } from "../src/config/fragment.ts";
 
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 

@@ -16,7 +16,7 @@ import {
   table,
   variableNames,
   whole,
-} from "../src/config-fragment.ts";
+} from "../src/config/fragment.ts";
 
 const capabilities = table({
   filesystem_read: key(

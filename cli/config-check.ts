@@ -2,7 +2,7 @@
 
 import { definition } from "../adapters/fragments.ts";
 import { locateConfig } from "../mod.ts";
-import { parseConfig } from "../src/config-toml.ts";
+import { parseConfig } from "../src/config/toml.ts";
 import { stdout } from "./output.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** `config schema`: the JSON Schema of the configuration file. */
 
 import { definition } from "../adapters/fragments.ts";
-import { configJsonSchema } from "../src/config-json-schema.ts";
+import { configJsonSchema } from "../src/config/json-schema.ts";
 import { stdout } from "./output.ts";
 
 /** Answers 0. */

@@ -2,10 +2,10 @@
 
 import { definition } from "../adapters/fragments.ts";
 import { type Configuration, loadConfig } from "../mod.ts";
+import { dotted } from "../src/config/problems.ts";
+import { redactConfig } from "../src/config/redact.ts";
+import { showConfig } from "../src/config/show.ts";
 import { defaultConfig, writtenKeys } from "../src/config.ts";
-import { dotted } from "../src/config-problems.ts";
-import { redactConfig } from "../src/config-redact.ts";
-import { showConfig } from "../src/config-show.ts";
 import { stdout } from "./output.ts";
 
 interface ShowFlags {

@@ -3,7 +3,7 @@
 import process from "node:process";
 import { definition } from "../adapters/fragments.ts";
 import { type Inspection, inspectBackends, locateConfig } from "../mod.ts";
-import { parseConfig } from "../src/config-toml.ts";
+import { parseConfig } from "../src/config/toml.ts";
 import { asRuntimeError, errorCodes } from "../src/errors.ts";
 import { formatCandidates, formatGrade } from "./explain.ts";
 import { type Output, stdout } from "./output.ts";

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import type { ConfigPlaces } from "../src/config-find.ts";
+import type { ConfigPlaces } from "../src/config/find.ts";
 
 /** This machine's places. Nothing is read before it is asked for. */
 export function systemConfigPlaces(): ConfigPlaces {

@@ -5,9 +5,9 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { fragments } from "../adapters/fragments.ts";
+import { configJsonSchema } from "../src/config/json-schema.ts";
+import { configReference } from "../src/config/reference.ts";
 import { defineConfig } from "../src/config.ts";
-import { configJsonSchema } from "../src/config-json-schema.ts";
-import { configReference } from "../src/config-reference.ts";
 
 const introduction = `# Configuration
 

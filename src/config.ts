@@ -1,10 +1,10 @@
 /** The configuration: fragments in, one validated and frozen object out. */
 
 import * as v from "valibot";
-import { checkConfig } from "./config-checks.ts";
-import type { AnyFragment, Fragment, Section, TableSchema, ToolConfig } from "./config-fragment.ts";
-import { configError, problemsOf } from "./config-problems.ts";
-import { readConfig } from "./config-read.ts";
+import { checkConfig } from "./config/checks.ts";
+import type { AnyFragment, Fragment, Section, TableSchema, ToolConfig } from "./config/fragment.ts";
+import { configError, problemsOf } from "./config/problems.ts";
+import { readConfig } from "./config/read.ts";
 import {
   backendNames,
   type Config,
@@ -12,11 +12,11 @@ import {
   configSchema,
   type RuntimeConfig,
   type SecurityConfig,
-} from "./config-schema.ts";
+} from "./config/schema.ts";
 import { type DeepReadonly, deepFreeze } from "./deep-freeze.ts";
 import { RuntimeError } from "./errors.ts";
 
-export type { CommandTool, WasmTool } from "./config-tools.ts";
+export type { CommandTool, WasmTool } from "./config/tools.ts";
 export type { Config, RuntimeConfig, SecurityConfig, ToolConfig };
 
 /** A configuration together with the tables that its fragments brought. */

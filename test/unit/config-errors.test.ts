@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { shapeOf } from "../../src/config/shape.ts";
 import { validateConfig } from "../../src/config.ts";
-import { shapeOf } from "../../src/config-shape.ts";
 import { RuntimeError } from "../../src/errors.ts";
 import { definition, keys, parse, refusal } from "./config-sample.ts";
 

@@ -1,7 +1,7 @@
 /** Where config.toml is looked for, in which order, and what is passed over. */
 
 import { describe, expect, test } from "vitest";
-import { type ConfigPlaces, findConfig } from "../../src/config-find.ts";
+import { type ConfigPlaces, findConfig } from "../../src/config/find.ts";
 import { RuntimeError } from "../../src/errors.ts";
 import { definition } from "./config-sample.ts";
 

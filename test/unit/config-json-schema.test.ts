@@ -2,8 +2,8 @@
 
 import { parse as parseToml } from "smol-toml";
 import { describe, expect, test } from "vitest";
+import { configJsonSchema, type JsonSchema } from "../../src/config/json-schema.ts";
 import { defaultConfig } from "../../src/config.ts";
-import { configJsonSchema, type JsonSchema } from "../../src/config-json-schema.ts";
 import { at, definition, keys, parse, refusal, toml } from "./config-sample.ts";
 import { accepts } from "./json-schema-draft7.ts";
 

@@ -2,9 +2,9 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { redactConfig } from "../../src/config/redact.ts";
+import { showConfig } from "../../src/config/show.ts";
 import { defaultConfig, validateConfig, writtenKeys } from "../../src/config.ts";
-import { redactConfig } from "../../src/config-redact.ts";
-import { showConfig } from "../../src/config-show.ts";
 import { definition, keys, parse, refusal, toml } from "./config-sample.ts";
 
 function withSecrets(secret: string) {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { configurationPage } from "../../scripts/generate-docs.ts";
-import { configReference } from "../../src/config-reference.ts";
+import { configReference } from "../../src/config/reference.ts";
 import { definition, keys, parse } from "./config-sample.ts";
 
 test("the reference has a row for every key, in its table", () => {

@@ -1,8 +1,8 @@
 /** One definition for the tests of the configuration, and every key that it has. */
 
 import { fragments } from "../../adapters/fragments.ts";
+import { parseConfig } from "../../src/config/toml.ts";
 import { defineConfig } from "../../src/config.ts";
-import { parseConfig } from "../../src/config-toml.ts";
 import { RuntimeError } from "../../src/errors.ts";
 
 export const definition = defineConfig(fragments);

@@ -5,6 +5,8 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import { dockerFragment } from "../../adapters/docker.fragment.ts";
 import { nativeFragment } from "../../adapters/native.fragment.ts";
 import { wasmFragment } from "../../adapters/wasm.fragment.ts";
+import { fragment, key, table, text } from "../../src/config/fragment.ts";
+import { type Shape, shapeOf } from "../../src/config/shape.ts";
 import {
   type Config,
   defaultConfig,
@@ -14,8 +16,6 @@ import {
   validateConfig,
   writtenKeys,
 } from "../../src/config.ts";
-import { fragment, key, table, text } from "../../src/config-fragment.ts";
-import { type Shape, shapeOf } from "../../src/config-shape.ts";
 import { at, definition, keys, parse, refusal, toml } from "./config-sample.ts";
 
 const defaults = defaultConfig(definition);

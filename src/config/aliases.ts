@@ -1,10 +1,10 @@
 /** Other spellings of keys: found, checked against the key itself, and turned into it. */
 
 import * as v from "valibot";
-import { dotted, type Path, type Problem, show } from "./config-problems.ts";
-import { factsOf, isTable } from "./config-shape.ts";
-import type { Alias, Schema } from "./config-values.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
+import { dotted, type Path, type Problem, show } from "./problems.ts";
+import { factsOf, isTable } from "./shape.ts";
+import type { Alias, Schema } from "./values.ts";
 
 type Table = Readonly<Record<string, unknown>>;
 

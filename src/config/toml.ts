@@ -1,9 +1,9 @@
 /** config.toml as text: parsed and validated. */
 
 import { parse, TomlError } from "smol-toml";
-import { type ConfigOf, type Definition, type ValidateOptions, validateConfig } from "./config.ts";
-import type { AnyFragment } from "./config-fragment.ts";
-import { RuntimeError } from "./errors.ts";
+import { type ConfigOf, type Definition, type ValidateOptions, validateConfig } from "../config.ts";
+import { RuntimeError } from "../errors.ts";
+import type { AnyFragment } from "./fragment.ts";
 
 /**
  * Parses TOML and validates what it says.
@@ -12,7 +12,7 @@ import { RuntimeError } from "./errors.ts";
  *   problem, as `validateConfig` lists them. No line of the file is repeated in it: one may hold a secret.
  * @example
  * ```ts
- * import { defineConfig } from "./config.ts";
+ * import { defineConfig } from "../config.ts";
  *
  * const config = parseConfig(defineConfig([]), "runtime.kill_grace_secs = 5", { origin: "config.toml" });
  * config.runtime.kill_grace_secs; // → 5

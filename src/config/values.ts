@@ -1,8 +1,8 @@
 /** The kinds of value a key of the configuration can have, each with a message that says what is right. */
 
 import * as v from "valibot";
-import { nearest } from "./nearest.ts";
-import { parseCores, parseSize, secondsToMs } from "./units.ts";
+import { nearest } from "../nearest.ts";
+import { parseCores, parseSize, secondsToMs } from "../units.ts";
 
 /** Any schema of a key or table. */
 export type Schema = v.GenericSchema;

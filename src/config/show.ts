@@ -1,13 +1,13 @@
 /** A configuration as TOML for people: what was written stands as it is, defaults are comments, secrets are hidden. */
 
 import { stringify } from "smol-toml";
-import { type ConfigOf, type Definition, writtenKeys } from "./config.ts";
-import type { AnyFragment } from "./config-fragment.ts";
-import { dotted, spellKey } from "./config-problems.ts";
-import { redactConfig } from "./config-redact.ts";
-import { factsOf, isTable, schemaAt } from "./config-shape.ts";
-import type { Schema } from "./config-values.ts";
-import { formatSize } from "./units.ts";
+import { type ConfigOf, type Definition, writtenKeys } from "../config.ts";
+import { formatSize } from "../units.ts";
+import type { AnyFragment } from "./fragment.ts";
+import { dotted, spellKey } from "./problems.ts";
+import { redactConfig } from "./redact.ts";
+import { factsOf, isTable, schemaAt } from "./shape.ts";
+import type { Schema } from "./values.ts";
 
 interface Shown {
   readonly schema: Schema;

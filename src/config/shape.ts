@@ -1,7 +1,7 @@
 /** What a schema looks like from outside: tables, named values, lists, choices and plain values. */
 
 import * as v from "valibot";
-import type { KeyFacts, Schema } from "./config-values.ts";
+import type { KeyFacts, Schema } from "./values.ts";
 
 /** A schema, told apart by what it holds. */
 export type Shape =

@@ -1,9 +1,9 @@
 /** The reference of config.toml as Markdown: made from the schemas that validate it. */
 
-import type { Definition } from "./config.ts";
-import { dotted } from "./config-problems.ts";
-import { defaultOf, descriptionOf, factsOf, isOptional, shapeOf, valueType } from "./config-shape.ts";
-import type { Schema } from "./config-values.ts";
+import type { Definition } from "../config.ts";
+import { dotted } from "./problems.ts";
+import { defaultOf, descriptionOf, factsOf, isOptional, shapeOf, valueType } from "./shape.ts";
+import type { Schema } from "./values.ts";
 
 type Path = readonly string[];
 
@@ -12,7 +12,7 @@ type Path = readonly string[];
  *
  * @example
  * ```ts
- * import { defineConfig } from "./config.ts";
+ * import { defineConfig } from "../config.ts";
  *
  * const markdown = configReference(defineConfig([]));
  * markdown.startsWith("## `[runtime]`"); // → true

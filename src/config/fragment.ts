@@ -1,14 +1,14 @@
 /** A fragment: the table of the configuration that a backend, or another part of the product, brings with it. */
 
 import * as v from "valibot";
-import type { Path } from "./config-problems.ts";
-import type { ToolConfig } from "./config-tools.ts";
-import type { Schema } from "./config-values.ts";
-import type { DeepReadonly } from "./deep-freeze.ts";
+import type { DeepReadonly } from "../deep-freeze.ts";
+import type { Path } from "./problems.ts";
+import type { ToolConfig } from "./tools.ts";
+import type { Schema } from "./values.ts";
 
-export * from "./config-names.ts";
-export type { ToolConfig } from "./config-tools.ts";
-export * from "./config-values.ts";
+export * from "./names.ts";
+export type { ToolConfig } from "./tools.ts";
+export * from "./values.ts";
 
 /** A table whose keys are known, each of them optional or with a default. */
 export type TableSchema = v.StrictObjectSchema<v.ObjectEntries, string | undefined>;

@@ -1,7 +1,7 @@
 /** Where config.toml is looked for. The machine is seen through a port, so the order can be tested without one. */
 
-import { parseTables } from "./config-toml.ts";
-import { RuntimeError } from "./errors.ts";
+import { RuntimeError } from "../errors.ts";
+import { parseTables } from "./toml.ts";
 
 /** The machine as the search needs it. */
 export interface ConfigPlaces {

@@ -1,8 +1,8 @@
 /** What to do about a key that is not known: the nearest right name, or the table where it belongs. */
 
-import { factsOf, shapeOf } from "./config-shape.ts";
-import type { Schema } from "./config-values.ts";
-import { nearest, sameName } from "./nearest.ts";
+import { nearest, sameName } from "../nearest.ts";
+import { factsOf, shapeOf } from "./shape.ts";
+import type { Schema } from "./values.ts";
 
 /** Where a key stands that is not known. */
 export interface Unknown {

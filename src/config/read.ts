@@ -1,11 +1,11 @@
 /** From what somebody wrote to canonical keys: other spellings resolved, unknown names refused, nothing lost in silence. */
 
-import { aliasesOf, findKey, refuseOthers } from "./config-aliases.ts";
-import { dotted, type Path, type Problem, show } from "./config-problems.ts";
-import { factsOf, isTable, type Shape, shapeOf } from "./config-shape.ts";
-import { adviceFor } from "./config-suggest.ts";
-import type { Schema } from "./config-values.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
+import { aliasesOf, findKey, refuseOthers } from "./aliases.ts";
+import { dotted, type Path, type Problem, show } from "./problems.ts";
+import { factsOf, isTable, type Shape, shapeOf } from "./shape.ts";
+import { adviceFor } from "./suggest.ts";
+import type { Schema } from "./values.ts";
 
 /** What is noted down on the way through the tables. */
 export interface Notes {

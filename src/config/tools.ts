@@ -1,9 +1,9 @@
 /** `[tools.custom.<name>]`: what an operator says of one tool. Everything in it narrows what the backend allows. */
 
 import * as v from "valibot";
-import { grants, image, toolName, variableNames, variables } from "./config-names.ts";
-import { alias, cores, flag, key, list, mebibytes, named, oneOf, seconds, size, text, whole } from "./config-values.ts";
-import type { DeepReadonly } from "./deep-freeze.ts";
+import type { DeepReadonly } from "../deep-freeze.ts";
+import { grants, image, toolName, variableNames, variables } from "./names.ts";
+import { alias, cores, flag, key, list, mebibytes, named, oneOf, seconds, size, text, whole } from "./values.ts";
 
 const limitEntries = {
   memory_limit: key(v.exactOptional(size("1m")), "Memory, at the most", {

@@ -1,10 +1,10 @@
 /** JSON Schema of config.toml, for editors: made from the schemas that validate it. */
 
 import { toJsonSchema } from "@valibot/to-json-schema";
-import type { Definition } from "./config.ts";
-import { dotted } from "./config-problems.ts";
-import { defaultOf, descriptionOf, factsOf, isOptional, type Shape, shapeOf } from "./config-shape.ts";
-import type { Alias, Schema } from "./config-values.ts";
+import type { Definition } from "../config.ts";
+import { dotted } from "./problems.ts";
+import { defaultOf, descriptionOf, factsOf, isOptional, type Shape, shapeOf } from "./shape.ts";
+import type { Alias, Schema } from "./values.ts";
 
 /** A JSON Schema, or a part of one. */
 export interface JsonSchema {
@@ -20,7 +20,7 @@ const draft = "http://json-schema.org/draft-07/schema#";
  *
  * @example
  * ```ts
- * import { defineConfig } from "./config.ts";
+ * import { defineConfig } from "../config.ts";
  *
  * const text = JSON.stringify(configJsonSchema(defineConfig([])), null, 2);
  * text.includes('"default_timeout_secs"'); // → true

@@ -1,9 +1,9 @@
 /** Rules between keys: the core's own, and the fragments'. */
 
 import * as v from "valibot";
-import type { AnyFragment, FragmentCheck } from "./config-fragment.ts";
-import { type Path, type Problem, spelled } from "./config-problems.ts";
-import { type Config, defaultTimeoutSecs } from "./config-schema.ts";
+import type { AnyFragment, FragmentCheck } from "./fragment.ts";
+import { type Path, type Problem, spelled } from "./problems.ts";
+import { type Config, defaultTimeoutSecs } from "./schema.ts";
 
 export interface CheckSources {
   readonly config: Config;

@@ -1,13 +1,13 @@
 /** The core's own tables: `[runtime]`, `[tools]` and `[security]`, and the places where fragments join them. */
 
 import * as v from "valibot";
-import { type AnyFragment, type ToolConfig, table } from "./config-fragment.ts";
-import { homePath, variableNames } from "./config-names.ts";
-import { toolsSchema } from "./config-tools.ts";
-import { alias, flag, key, list, oneOf, seconds, whole } from "./config-values.ts";
-import type { DeepReadonly } from "./deep-freeze.ts";
-import { RuntimeError } from "./errors.ts";
-import { clauses } from "./types.ts";
+import type { DeepReadonly } from "../deep-freeze.ts";
+import { RuntimeError } from "../errors.ts";
+import { clauses } from "../types.ts";
+import { type AnyFragment, type ToolConfig, table } from "./fragment.ts";
+import { homePath, variableNames } from "./names.ts";
+import { toolsSchema } from "./tools.ts";
+import { alias, flag, key, list, oneOf, seconds, whole } from "./values.ts";
 
 /** The most of a stream that fits into one JavaScript string with room to spare. */
 const maxOutputBytes = 256 * 2 ** 20;

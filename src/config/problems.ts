@@ -1,9 +1,9 @@
 /** What is wrong with a configuration, told by table and key, all of it at once. */
 
 import type * as v from "valibot";
-import { factsOf, isTable, schemaAt } from "./config-shape.ts";
-import type { Schema } from "./config-values.ts";
-import { RuntimeError } from "./errors.ts";
+import { RuntimeError } from "../errors.ts";
+import { factsOf, isTable, schemaAt } from "./shape.ts";
+import type { Schema } from "./values.ts";
 
 /** The way to a key: names, and numbers within lists. */
 export type Path = readonly PropertyKey[];

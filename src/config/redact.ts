@@ -1,10 +1,10 @@
 /** A configuration without its secrets, for showing. */
 
-import type { ConfigOf, Definition } from "./config.ts";
-import type { AnyFragment } from "./config-fragment.ts";
-import { factsOf, isTable, schemaAt } from "./config-shape.ts";
-import { redacted, type Schema } from "./config-values.ts";
-import { deepFreeze } from "./deep-freeze.ts";
+import type { ConfigOf, Definition } from "../config.ts";
+import { deepFreeze } from "../deep-freeze.ts";
+import type { AnyFragment } from "./fragment.ts";
+import { factsOf, isTable, schemaAt } from "./shape.ts";
+import { redacted, type Schema } from "./values.ts";
 
 /**
  * The same configuration with `"<redacted>"` in the place of each value that its schema declares secret. In a secret table
@@ -13,7 +13,7 @@ import { deepFreeze } from "./deep-freeze.ts";
  * @example
  * ```ts
  * import { nativeFragment } from "../adapters/native.fragment.ts";
- * import { defineConfig, validateConfig } from "./config.ts";
+ * import { defineConfig, validateConfig } from "../config.ts";
  *
  * const definition = defineConfig([nativeFragment]);
  * const config = validateConfig(definition, { runtime: { native: { env: { API_KEY: "s3cret" } } } });

@@ -1,7 +1,7 @@
 /** The names and paths that several tables of the configuration share: variables, tools, images, directories. */
 
 import * as v from "valibot";
-import { list, named, notRedacted, text, textLike } from "./config-values.ts";
+import { list, named, notRedacted, text, textLike } from "./values.ts";
 
 /** The name of an environment variable that a process can have. */
 export const variableName = v.pipe(
