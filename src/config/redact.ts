@@ -12,7 +12,7 @@ import { redacted, type Schema } from "./values.ts";
  *
  * @example
  * ```ts
- * import { nativeFragment } from "../adapters/native.fragment.ts";
+ * import { nativeFragment } from "../../adapters/native.fragment.ts";
  * import { defineConfig, validateConfig } from "../config.ts";
  *
  * const definition = defineConfig([nativeFragment]);
