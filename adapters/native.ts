@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BackendFactory } from "../src/backend.ts";
 import { type Config, writtenKeys } from "../src/config.ts";
-import type { Availability, Capabilities, RuntimeAdapter, SweepReport } from "../src/types.ts";
+import type { Availability, Capabilities, RuntimeAdapter } from "../src/types.ts";
 import { createCgroups } from "./_native/cgroup.ts";
-import { findHierarchies } from "./_native/cgroup-mounts.ts";
+import { findHierarchies, type Hierarchy } from "./_native/cgroup-mounts.ts";
+import { whyUndivided } from "./_native/cgroup-obstacles.ts";
 import type { Containment } from "./_native/containment.ts";
 import { startNative } from "./_native/execution.ts";
 import { lowerNative, type NativeArtifact, type NativeFacts } from "./_native/lower.ts";
@@ -45,12 +46,13 @@ const capabilities: Capabilities = {
 export const native: BackendFactory = async ({ config, host, log }) => {
   const sandbox = sandboxWishes(config);
   const store = openRecordStore(stateDirectory(host.env));
-  const cgroups = createCgroups(findHierarchies(), host.owner);
+  const hierarchies = findHierarchies();
+  const cgroups = createCgroups(hierarchies, host.owner);
   const records = store.own(host.owner, cgroups?.trunks ?? []);
   const loading = loadSpawn(() => createPipePool(join(records.home, "pipes")));
-  const containment = cgroups ?? (process.platform === "win32" ? createProcessTrees() : createProcessGroups(records));
+  const containment = cgroups ?? createGroups(records, hierarchies);
   const facts: NativeFacts = { platform: process.platform, containment, prlimit: findPrlimit() };
-  const left = sweepOrphans(store);
+  const left = await sweepOrphans(store);
   if (left.found > 0)
     log({ code: "leftovers_ended", message: `Ended ${left.removed} of ${left.found} executions of dead hosts` });
   const close = closeWithProcess(containment, records);
@@ -65,11 +67,16 @@ export const native: BackendFactory = async ({ config, host, log }) => {
       const artifact = adapter.lower(plan).artifact as NativeArtifact;
       return startNative({ plan, artifact, io, signal, containment, spawn });
     },
-    sweep: async (): Promise<SweepReport> => sweepOrphans(store),
+    sweep: () => sweepOrphans(store),
     close,
   };
   return { adapter, policy: nativePolicy(config, process.platform) };
 };
+
+function createGroups(records: RunRecords, hierarchies: readonly Hierarchy[]): Containment {
+  if (process.platform === "win32") return createProcessTrees();
+  return createProcessGroups(records, whyUndivided(hierarchies));
+}
 
 /** The keys of `[security.sandbox]` that ask for what this version does not have: none of them is ignored. */
 function sandboxWishes(config: Config): readonly string[] {
@@ -113,7 +120,7 @@ function closeWithProcess(containment: Containment, records: RunRecords): () => 
 /** Where records are kept: the user's runtime directory, which goes with the boot, or one of their own below the temporary one. */
 function stateDirectory(env: Readonly<Record<string, string | undefined>>): string {
   const own = env["PRX_STATE_DIR"];
-  if (own !== undefined) return own;
+  if (own !== undefined && own !== "") return own;
   const runtimeDirectory = env["XDG_RUNTIME_DIR"];
   if (runtimeDirectory !== undefined && runtimeDirectory !== "") return join(runtimeDirectory, "prx-runtime");
   return join(tmpdir(), `prx-runtime-${process.getuid?.() ?? "user"}`);

@@ -1,8 +1,13 @@
 /** Where this process is in the cgroup hierarchies. Sources: cgroups(7), proc_pid_mountinfo(5). */
 
 import { readFileSync } from "node:fs";
+import { seatName } from "./cgroup-names.ts";
+import { inTurn } from "./cgroup-turn.ts";
 
-/** A hierarchy, and the directory of this process's own cgroup in it. */
+/**
+ * A hierarchy, and the directory of this process's own cgroup in it. A process that was born in a host's seat belongs to the
+ * cgroup that the seat was made for.
+ */
 export interface Hierarchy {
   readonly version: 1 | 2;
   readonly controllers: readonly string[];
@@ -27,24 +32,28 @@ export function parseHierarchies(mountinfo: string, cgroups: string): readonly H
     const member = own.find(({ names }) =>
       type === "cgroup2" ? names.length === 0 : names.length > 0 && names.every((name) => options.includes(name)),
     );
-    const inside = member && pathBelow(root, member.path);
+    const inside = member && pathBelow(decodeOctal(root), member.path);
     if (member === undefined || inside === null || inside === undefined) continue;
     hierarchies.push({
       version: type === "cgroup2" ? 2 : 1,
       controllers: member.names.filter((name) => !name.startsWith("name=")),
-      home: `${decodeOctal(mountPoint)}${inside === "/" ? "" : inside}`,
+      home: `${decodeOctal(mountPoint)}${(inside === "/" ? "" : inside).replace(seat, "")}`,
     });
   }
   return hierarchies;
 }
 
+const seat = new RegExp(`/${seatName}$`);
+
 /** The path inside of a mount whose root is `root`; `null` when it is not below it. */
 function pathBelow(root: string, path: string): string | null {
+  // Seen from a cgroup namespace, what is outside of it begins with "/..": following it would lead out of the hierarchy.
+  if (path.split("/").includes("..")) return null;
   if (root === "/" || root === path) return root === path ? "/" : path;
   return path.startsWith(`${root}/`) ? path.slice(root.length) : null;
 }
 
-/** The kernel writes blanks in mount points as octal numbers. */
+/** The kernel writes blanks in roots and mount points as octal numbers. */
 function decodeOctal(text: string): string {
   return text.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
@@ -52,8 +61,14 @@ function decodeOctal(text: string): string {
 /** The hierarchies this process is in. Whether it may divide its cgroup shows when it tries: Deno's `access` knows no superuser. */
 export function findHierarchies(): readonly Hierarchy[] {
   try {
-    return parseHierarchies(readFileSync("/proc/self/mountinfo", "utf8"), readFileSync("/proc/self/cgroup", "utf8"));
+    const mounts = readFileSync("/proc/self/mountinfo", "utf8");
+    // While another thread passes through a cgroup of version 2, this one is there too.
+    return parseHierarchies(mounts, mounts.includes("cgroup2") ? inTurn(readOwnCgroups) : readOwnCgroups());
   } catch {
     return [];
   }
+}
+
+function readOwnCgroups(): string {
+  return readFileSync("/proc/self/cgroup", "utf8");
 }

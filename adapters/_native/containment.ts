@@ -21,6 +21,8 @@ export interface Containment {
   /** A process that leaves its group and session is still held. */
   readonly holdsDaemons: boolean;
   readonly can: CellAbilities;
+  /** Why not, and what to do, where more is known than that there is no cgroup. */
+  readonly cannot?: Readonly<Partial<Record<keyof CellLimits, string>>>;
   /** A new, empty cell. `id` has no character that a file name cannot have. */
   open(id: string, limits: CellLimits): Cell;
   /** Ends what still runs. Answers whether all of it is gone: may be called again if not. */

@@ -1,6 +1,7 @@
 /** Ends an execution that has used up its CPU time: cgroups count it, but none limits it. */
 
 import type { Cell } from "./containment.ts";
+import { longestTimerMs } from "./stop.ts";
 
 /** How often it is looked at the most. */
 const leastWaitMs = 10;
@@ -23,7 +24,7 @@ export function watchCpuTime(cell: Cell, limitMs: number | null): CpuTimeWatch {
       cell.signal("SIGKILL");
     } else {
       // All cores at work use it up no sooner than this.
-      timer = setTimeout(look, Math.max(leastWaitMs, left / cores));
+      timer = setTimeout(look, Math.min(Math.max(leastWaitMs, left / cores), longestTimerMs));
     }
   };
   look();

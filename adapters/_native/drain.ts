@@ -2,8 +2,13 @@
 
 /** A pipe holds 64 KiB unless somebody enlarged it, up to 1 MiB (pipe(7)); a socket a little over 200 KiB. */
 const mostInPipe = 2 * 1024 * 1024;
-/** What is in the pipe when the last writer ends can be read at once; nothing comes for this long only if somebody holds it open. */
-const patienceMs = 250;
+/**
+ * What is in the pipe when the last writer ends can be read at once; nothing comes for this long only if somebody holds it
+ * open. In steps: an event loop that was held up by something else looks at its timers before its files, and each step lets
+ * a read that is ready come first.
+ */
+const patienceSteps = 10;
+const stepMs = 25;
 
 /** A stream with an end of its own. */
 export interface Drained {
@@ -43,8 +48,9 @@ export function drainable(source: ByteSource): Drained {
   let giveUp: (() => void) | null = null;
   const closed = Promise.withResolvers<void>();
 
-  const watch = () => {
-    if (finishing && giveUp !== null) timer = setTimeout(giveUp, patienceMs);
+  const watch = (steps = patienceSteps) => {
+    if (!finishing || giveUp === null) return;
+    timer = setTimeout(() => (steps > 1 ? watch(steps - 1) : giveUp?.()), stepMs);
   };
   /** The next chunk, or `null` at the end, whichever way it came. */
   const read = () =>

@@ -1,12 +1,12 @@
 /** A plan as the options of a spawn, and what of it holds here. Pure. */
 
 import type { Clause, ExecutionPlan, Lowering, Verdict, Warning } from "../../src/types.ts";
-import type { Containment } from "./containment.ts";
+import type { CellLimits, Containment } from "./containment.ts";
 
 /** What was found of this machine when the adapter was made. */
 export interface NativeFacts {
   readonly platform: string;
-  readonly containment: Pick<Containment, "kind" | "description" | "holdsDaemons" | "can">;
+  readonly containment: Pick<Containment, "kind" | "description" | "holdsDaemons" | "can" | "cannot">;
   /** The program that sets limits of a process and becomes the command (prlimit(1) of util-linux); `null`: not found. */
   readonly prlimit: string | null;
 }
@@ -68,7 +68,8 @@ function verdictsOf(
   };
   const none = (what: string): Verdict => ({ grade: "impossible", because: what });
   const byGroup = `Kept for the whole tree by ${containment.description}`;
-  const noCgroup = "There is no cgroup here that this process may divide";
+  const without = (what: keyof CellLimits) =>
+    containment.cannot?.[what] ?? "There is no cgroup here that this process may divide";
   return {
     network: isolation(network, "all", "the host's network"),
     filesystem: isolation(filesystem, "host", "the host user's files"),
@@ -80,11 +81,14 @@ function verdictsOf(
       containment.can.cpuTimeMs,
       byGroup,
       prlimit === null
-        ? none(`${noCgroup} and no prlimit program`)
-        : { grade: "weaker", because: `${noCgroup}: the limit holds for each process by itself (RLIMIT_CPU)` },
+        ? none(`There is no prlimit program here, and no cgroup: ${without("cpuTimeMs")}`)
+        : {
+            grade: "weaker",
+            because: `The limit holds for each process by itself (RLIMIT_CPU): ${without("cpuTimeMs")}`,
+          },
     ),
-    memory: limit(limits.memoryBytes, containment.can.memoryBytes, byGroup, none(noCgroup)),
-    pids: limit(limits.pids, containment.can.pids, byGroup, none(noCgroup)),
+    memory: limit(limits.memoryBytes, containment.can.memoryBytes, byGroup, none(without("memoryBytes"))),
+    pids: limit(limits.pids, containment.can.pids, byGroup, none(without("pids"))),
     files: limit(
       limits.openFiles,
       prlimit !== null,

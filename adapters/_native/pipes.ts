@@ -44,6 +44,8 @@ export async function createPipePool(directory: string): Promise<PipePool | null
   };
   const make = () => {
     const paths = name(batch);
+    // Whoever tidies temporary directories may have removed it meanwhile.
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     execFileSync(program, ["-m", "600", ...paths], options);
     idle.push(...paths);
   };
@@ -54,7 +56,7 @@ export async function createPipePool(directory: string): Promise<PipePool | null
     await exitOf(spawn(program, ["-m", "600", ...paths], options));
     idle.push(...paths);
   } catch {
-    rmSync(directory, { recursive: true, force: true });
+    remove(directory);
     return null;
   }
   return {
@@ -63,7 +65,7 @@ export async function createPipePool(directory: string): Promise<PipePool | null
       const path = idle.pop() ?? "";
       // In this order: without a reader, opening the writing end would block.
       const hostFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-      const childFd = openSync(path, constants.O_WRONLY);
+      const childFd = openWriter(path, hostFd);
       return {
         hostFd,
         childFd,
@@ -73,8 +75,26 @@ export async function createPipePool(directory: string): Promise<PipePool | null
         },
       };
     },
-    close: () => rmSync(directory, { recursive: true, force: true }),
+    close: () => remove(directory),
   };
+}
+
+/** Where the writing end cannot be opened, the reading one is closed again. */
+function openWriter(path: string, readerFd: number): number {
+  try {
+    return openSync(path, constants.O_WRONLY);
+  } catch (error) {
+    closeSync(readerFd);
+    throw error;
+  }
+}
+
+function remove(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch {
+    // What is above it is no directory.
+  }
 }
 
 function exitOf(child: ChildProcess): Promise<void> {
@@ -96,20 +116,19 @@ export interface OutputPipes {
   giveBack(reusable: boolean): void;
 }
 
-/** @throws Error when a pipe cannot be made or opened; none stays open then. */
-export function openOutputPipes(pool: PipePool): OutputPipes {
-  const stdout = pool.open();
+/** `null` when a pipe cannot be made or opened: none stays open then, and what the runtime itself makes has to do. */
+export function openOutputPipes(pool: PipePool): OutputPipes | null {
+  const stdout = tryOpen(pool);
+  if (stdout === null) return null;
   const discard = (pipe: Pipe) => {
     closeSync(pipe.hostFd);
     closeSync(pipe.childFd);
     pipe.giveBack(true);
   };
-  let stderr: Pipe;
-  try {
-    stderr = pool.open();
-  } catch (error) {
+  const stderr = tryOpen(pool);
+  if (stderr === null) {
     discard(stdout);
-    throw error;
+    return null;
   }
   const both = [stdout, stderr];
   return {
@@ -125,4 +144,12 @@ export function openOutputPipes(pool: PipePool): OutputPipes {
         pipe.giveBack(reusable);
       }),
   };
+}
+
+function tryOpen(pool: PipePool): Pipe | null {
+  try {
+    return pool.open();
+  } catch {
+    return null;
+  }
 }

@@ -5,14 +5,19 @@ import { familyOf, findProcess, listProcesses, type ProcessEntry } from "./proce
 import { isSameProcess, type RunRecords } from "./run-records.ts";
 import { groupExists, signalGroup, signalProcess } from "./signals.ts";
 
-/** Each command leads a group and a session of its own; a record on disk lets the next start end what a crash left. */
-export function createProcessGroups(records: RunRecords): Containment {
+/**
+ * Each command leads a group and a session of its own; a record on disk lets the next start end what a crash left.
+ *
+ * @param because why there is no cgroup, where that is known
+ */
+export function createProcessGroups(records: RunRecords, because?: string): Containment {
   const open = new Set<Cell>();
   return {
     kind: "process-group",
     description: "process group",
     holdsDaemons: false,
     can: { memoryBytes: false, pids: false, cpuTimeMs: false },
+    ...(because === undefined ? {} : { cannot: { memoryBytes: because, pids: because, cpuTimeMs: because } }),
     open: (id) => {
       const cell = openCell(id, records, () => open.delete(cell));
       open.add(cell);

@@ -1,6 +1,7 @@
 /** Finds the file that a command names and says, before anything runs, why it cannot be run. */
 
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { RuntimeError } from "../../src/errors.ts";
 import { type CommandSearch, commandCandidates, namesPath, searchPath } from "./command-candidates.ts";
 
@@ -18,7 +19,7 @@ export function resolveCommand(command: string, search: CommandSearch): string {
   for (const file of commandCandidates(command, search)) {
     const stats = statOf(file);
     if (stats === null) continue;
-    const wrong = whyNot(file, stats);
+    const wrong = whyNot(file, stats, search.workingDir);
     if (wrong === null) return file;
     refusal ??= `${file} ${wrong}`;
   }
@@ -37,7 +38,7 @@ function statOf(file: string): Stats | null {
   }
 }
 
-function whyNot(file: string, stats: Stats): string | null {
+function whyNot(file: string, stats: Stats, workingDir: string): string | null {
   if (!stats.isFile()) return stats.isDirectory() ? "is a directory" : "is not a regular file";
   try {
     accessSync(file, constants.X_OK);
@@ -49,18 +50,20 @@ function whyNot(file: string, stats: Stats): string | null {
   const head = readHead(file);
   // Execute-only: what it is shows when it is run.
   if (head === null) return null;
-  if (!isBinary(head)) return scriptFault(head);
+  if (!isBinary(head)) return scriptFault(head, workingDir);
   if (known.size >= mostKnown) known.clear();
   known.add(identity);
   return null;
 }
 
 /** What keeps the kernel from running a text. Without this, some runtimes would hand it to a shell, line by line. */
-function scriptFault(head: string): string | null {
+function scriptFault(head: string, workingDir: string): string | null {
   if (!head.startsWith("#!")) return 'is neither a program nor a script that begins with "#!"';
-  const interpreter = /^#![ \t]*([^\s]+)/.exec(head)?.[1];
+  // A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it.
+  const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
   if (interpreter === undefined) return 'begins with "#!" but names no interpreter';
-  return statOf(interpreter) === null ? `names an interpreter that is missing: ${interpreter}` : null;
+  const isThere = statOf(resolve(workingDir, interpreter)) !== null;
+  return isThere ? null : `names an interpreter that is missing: ${JSON.stringify(interpreter)}`;
 }
 
 function readHead(file: string): string | null {

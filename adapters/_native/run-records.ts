@@ -123,7 +123,8 @@ function removeFile(path: string): void {
 
 function readOwner(home: string): ForeignRecords | null {
   try {
-    const owner = JSON.parse(readFileSync(join(home, "owner.json"), "utf8")) as OwnerRecord;
+    const owner: unknown = JSON.parse(readFileSync(join(home, "owner.json"), "utf8"));
+    if (!isOwnerRecord(owner)) return null;
     const commands = readdirSync(home)
       .filter((name) => name.endsWith(".run"))
       .map((name) => readCommand(join(home, name)))
@@ -137,8 +138,21 @@ function readOwner(home: string): ForeignRecords | null {
 
 function readCommand(path: string): ProcessName | null {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as ProcessName;
+    const command: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isProcessName(command) ? command : null;
   } catch {
     return null;
   }
+}
+
+function isProcessName(value: unknown): value is ProcessName {
+  if (typeof value !== "object" || value === null || !("pid" in value) || !("startedAt" in value)) return false;
+  return Number.isSafeInteger(value.pid) && typeof value.startedAt === "string";
+}
+
+function isOwnerRecord(value: unknown): value is OwnerRecord {
+  if (!isProcessName(value) || !("boot" in value) || !("namespace" in value) || !("cgroups" in value)) return false;
+  const { boot, namespace, cgroups } = value;
+  const isText = (part: unknown) => typeof part === "string";
+  return isText(boot) && isText(namespace) && Array.isArray(cgroups) && cgroups.every(isText);
 }

@@ -24,7 +24,8 @@ function send(target: number, pid: number, signal: StopSignal | 0): boolean {
   try {
     process.kill(target, signal);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // Whoever may not be signalled is there all the same.
+    return signal === 0 && error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -3,6 +3,9 @@
 import type { ExitKind, Leftover } from "../../src/types.ts";
 import type { Cell } from "./containment.ts";
 
+/** The longest delay that `setTimeout` takes; a longer one fires at once on every runtime. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 const pollMs = 10;
 /** A killed process can stay for as long as the kernel holds it in a system call; then it is named instead of waited for. */
 const giveUpMs = 5000;
@@ -27,10 +30,13 @@ export function endTree(
   const onStop = () => {
     cell.signal("SIGTERM");
     graceUntil = performance.now() + graceMs;
-    graceTimer = setTimeout(() => {
-      if (!over) killed = true;
-      cell.signal("SIGKILL");
-    }, graceMs);
+    graceTimer = setTimeout(
+      () => {
+        if (!over) killed = true;
+        cell.signal("SIGKILL");
+      },
+      Math.min(graceMs, longestTimerMs),
+    );
   };
   if (signal.aborted) onStop();
   else signal.addEventListener("abort", onStop, { once: true });

@@ -3,6 +3,7 @@
 import {
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   mkdirSync,
   mkdtempSync,
@@ -13,12 +14,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { RuntimeError } from "../../src/errors.ts";
 import type { CollectedFile, Leftover, PlannedFile } from "../../src/types.ts";
 
 /** The most of one output that is brought out, in bytes. It is held in memory, whoever wrote it. */
 export const maxOutputFileBytes = 64 * 1024 * 1024;
+
+/** Not through a link that stands in a file's place: it may lead anywhere; nor waiting for the other end of a pipe that does. */
+const unguided = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** A directory of nobody else's. */
 export function makePrivateDirectory(): string {
@@ -40,10 +44,12 @@ export function writeFiles(root: string, files: readonly PlannedFile[], bytes: R
   for (const { path, executable } of files) {
     try {
       const parent = makeParents(root, path);
-      // Not through a link that stands in the file's place: it may lead anywhere.
-      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | unguided;
       const fd = openSync(join(parent, path.slice(path.lastIndexOf("/") + 1)), flags, executable ? 0o755 : 0o644);
       try {
+        if (!fstatSync(fd).isFile()) throw new Error("what stands in its place is not a regular file");
+        // The mode above is only for a file that was not there before.
+        if (executable) fchmodSync(fd, 0o755);
         writeFileSync(fd, bytes.get(path) ?? new Uint8Array(0));
       } finally {
         closeSync(fd);
@@ -85,8 +91,7 @@ export function collectFiles(root: string, paths: readonly string[]): readonly C
 function readInside(root: string, path: string): Uint8Array {
   const file = join(realpathSync(dirname(join(root, path))), path.slice(path.lastIndexOf("/") + 1));
   if (!isBelow(file, root)) throw new Error("it leads out of the working directory");
-  // O_NONBLOCK: a pipe that stands there must not hold the host up.
-  const fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  const fd = openSync(file, constants.O_RDONLY | unguided);
   try {
     const stats = fstatSync(fd);
     if (!stats.isFile()) throw new Error("it is not a regular file");
@@ -106,5 +111,5 @@ function reasonOf(error: unknown): string {
 }
 
 function isBelow(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`);
+  return path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 }

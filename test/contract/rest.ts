@@ -13,7 +13,7 @@ const warmUp: ContractCase = {
   title: "warm-up",
   async run({ runtime, executeOn }) {
     const shared = await runtime();
-    await Promise.all(Array.from({ length: 4 }, () => executeOn(shared, "print-both", [], { stdin: "x" })));
+    await Promise.all(Array.from({ length: 12 }, () => executeOn(shared, "print-both", [], { stdin: "x" })));
     for await (const _ of shared.stream("no-such-command-here")) break;
   },
 };

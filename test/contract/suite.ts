@@ -100,6 +100,7 @@ const caseTimeoutMs = 120_000;
 /**
  * Registers the contract for one backend. The last test claims that the whole suite left nothing behind.
  *
+ * @param cases some of {@link contractCases}. @default all of them
  * @example
  * ```ts ignore: it takes the tests of a framework and an adapter of yours
  * import { type ContractTarget, registerContract } from "prx-runtime/testing";
@@ -109,12 +110,16 @@ const caseTimeoutMs = 120_000;
  * registerContract({ describe, it }, target);
  * ```
  */
-export function registerContract({ describe, it, skip }: Framework, target: ContractTarget): void {
+export function registerContract(
+  { describe, it, skip }: Framework,
+  target: ContractTarget,
+  cases: readonly ContractCase[] = contractCases,
+): void {
   const omit = skip ?? ((title, reason) => it(`${title} (does not apply: ${reason})`, async () => {}));
   describe(`contract: ${target.name}`, () => {
     const rest = checkAtRest(target);
     it("is at rest before the first case", rest.begin, caseTimeoutMs);
-    for (const contractCase of contractCases) {
+    for (const contractCase of cases) {
       const reason = reasonToSkip(contractCase, target);
       if (reason === null) {
         it(contractCase.title, () => runRecorded(contractCase, target), caseTimeoutMs);

@@ -12,8 +12,8 @@ import { runtimeName } from "../fixtures/runtimes.ts";
 
 const executions = Number(process.argv[2] ?? 10_000);
 const atATime = Number(process.argv[3] ?? 64);
-/** What allocators and garbage collectors may keep: a leak of 10 KB per execution would be 100 MB. */
-const mostGrownMB = 60;
+/** What allocators and garbage collectors may keep: a leak of 20 KB per execution would be 200 MB. */
+const mostGrownMB = 100;
 const marker = { SOAK_MARKER: crypto.randomUUID() };
 
 type Round = (runtime: Runtime, signal: AbortSignal) => Promise<void>;

@@ -1,6 +1,6 @@
 /** Failures to run at all: each its own kind, naming what was wrong, and nothing begun. */
 
-import { equal, exited, includes, rejects } from "../check.ts";
+import { check, equal, exited, includes, rejects } from "../check.ts";
 import { all, type ContractCase, needsDirectory, needsPrograms } from "../target.ts";
 
 export const errorCases: readonly ContractCase[] = [
@@ -109,10 +109,12 @@ export const errorCases: readonly ContractCase[] = [
   },
   {
     id: "error-is-plain",
-    title: "an error is plain data without its cause",
+    title: "an error is plain data without its cause, and holds nothing of the environment or of stdin",
     async run({ runtime }) {
-      const error = await rejects((await runtime()).execute("no-such-command-here"), "command_not_found");
+      const options = { env: { API_KEY: "s3cr3t-value" }, stdin: "s3cr3t-value" };
+      const error = await rejects((await runtime()).execute("no-such-command-here", [], options), "command_not_found");
       equal(Object.keys(error.toJSON()).sort(), ["backend", "code", "message", "started"], "keys");
+      check(!`${JSON.stringify(error)} ${error.message}`.includes("s3cr3t-value"), "The error holds a secret");
     },
   },
 ];

@@ -81,10 +81,12 @@ export const outputCases: readonly ContractCase[] = [
   },
   {
     id: "output-cap-exact",
-    title: "an output that fills the cap exactly is not said to be cut",
+    title: "an output that fills the cap exactly is not said to be cut; a cap of 0 keeps nothing and counts all",
     async run({ execute }) {
       const output = await execute("flood", ["5000"], { maxOutputBytes: 5000 });
       equal([output.stdoutBytes.length, output.stdoutTruncated], [5000, false], "kept and truncated");
+      const nothing = await execute("flood", ["5000"], { maxOutputBytes: 0 });
+      equal([nothing.stdout, nothing.stdoutTotalBytes, nothing.stdoutTruncated], ["", 5000, true], "kept of nothing");
     },
   },
   {

@@ -2,7 +2,15 @@
 
 import type { ExecutionEvent } from "../../../src/runtime-types.ts";
 import { between, check, equal, exited, rejects } from "../check.ts";
-import { all, type ContractCase, needsDirectory, needsStderr, needsStdin, needsSurvivors } from "../target.ts";
+import {
+  all,
+  type ContractCase,
+  needsDirectory,
+  needsPrograms,
+  needsStderr,
+  needsStdin,
+  needsSurvivors,
+} from "../target.ts";
 
 async function collect(events: AsyncIterable<ExecutionEvent>): Promise<ExecutionEvent[]> {
   const collected: ExecutionEvent[] = [];
@@ -77,6 +85,7 @@ export const streamingCases: readonly ContractCase[] = [
   {
     id: "stream-busy-host",
     title: "a host that is busy with something else for a while loses no byte",
+    needs: needsPrograms,
     async run({ runtime, streamOn }) {
       const shared = await runtime();
       for (const length of [130_000, 215_000, 235_000, 250_000]) {
