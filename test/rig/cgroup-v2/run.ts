@@ -24,7 +24,8 @@ import { boot, ensureBase, ensureEmulator, ensureKernel, pack, Unavailable } fro
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const here = fileURLToPath(new URL(".", import.meta.url));
 const cache = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "prx-runtime", "cgroup-v2");
-const limitMs = 10 * 60_000;
+/** For each runtime. Deno takes the longest to start, and other work may keep the processors busy. */
+const limitMs = 20 * 60_000;
 
 /** The files of the runtimes themselves, as the dev dependencies bring them, and what stands before a script. */
 const runtimes: Readonly<Record<string, { readonly program: string; readonly words: string }>> = {
