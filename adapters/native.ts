@@ -11,6 +11,7 @@ import { findHierarchies, type Hierarchy } from "./_native/cgroup-mounts.ts";
 import { whyUndivided } from "./_native/cgroup-obstacles.ts";
 import type { Containment } from "./_native/containment.ts";
 import { startNative } from "./_native/execution.ts";
+import { openFilesLimit } from "./_native/inherited-descriptors.ts";
 import { lowerNative, type NativeArtifact, type NativeFacts } from "./_native/lower.ts";
 import { createPipePool } from "./_native/pipes.ts";
 import { nativePolicy } from "./_native/policy.ts";
@@ -51,7 +52,12 @@ export const native: BackendFactory = async ({ config, host, log }) => {
   const records = store.own(host.owner, cgroups?.trunks ?? []);
   const loading = loadSpawn(() => createPipePool(join(records.home, "pipes")));
   const containment = cgroups ?? createGroups(records, hierarchies);
-  const facts: NativeFacts = { platform: process.platform, containment, prlimit: findPrlimit() };
+  const facts: NativeFacts = {
+    platform: process.platform,
+    containment,
+    prlimit: findPrlimit(),
+    ...openFilesLimit().hard,
+  };
   const left = await sweepOrphans(store);
   if (left.found > 0)
     log({ code: "leftovers_ended", message: `Ended ${left.removed} of ${left.found} executions of dead hosts` });

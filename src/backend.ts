@@ -31,7 +31,8 @@ export interface BackendPolicy {
   readonly foreignEnv: readonly string[];
   /** The argv of a shell-form command, up to and without the command line itself. */
   readonly shell: readonly [string, ...string[]];
-  image(tool: string | null): string | null;
+  /** The image for a tool, or for none; `null` where there are no images. */
+  readonly image: ((tool: string | null) => string | null) | null;
 }
 
 /** A backend as the registry loads it. */

@@ -14,6 +14,8 @@ export interface Deadline {
   arm(): void;
   /** Asks to stop. Only the first cause counts, and none after {@link settle}. */
   stop(cause: StopCause): void;
+  /** Asks to stop although no cause is left to be told: something went wrong on our side. */
+  giveUp(): void;
   /** The command is over: answers why it was asked to stop, or `null`, and lets go of timer and listener. */
   settle(): StopCause | null;
 }
@@ -47,6 +49,7 @@ export function createDeadline(timeoutMs: number, cancels: readonly AbortSignal[
       if (timeoutMs > 0 && !settled && cause === null) wait(timeoutMs);
     },
     stop,
+    giveUp: () => controller.abort(new DOMException("Given up", "AbortError")),
     settle: () => {
       settled = true;
       clearTimeout(timer);

@@ -8,6 +8,8 @@ export interface EventQueue<Event> {
   take(): Promise<Event | undefined>;
   /** No more events, after those that are there. */
   end(failure?: unknown): void;
+  /** Nobody waits for a consumer any more. What is there, and what still comes, can be taken. */
+  release(): void;
   /** The consumer left: what is there and what comes is dropped. */
   abandon(): void;
 }
@@ -17,6 +19,7 @@ export function createEventQueue<Event>(): EventQueue<Event> {
   const takers: { readonly give: (event: Event | undefined) => void; readonly fail: (error: unknown) => void }[] = [];
   let state: "open" | "ended" | "failed" | "abandoned" = "open";
   let failure: unknown;
+  let released = false;
 
   const flush = () => {
     for (let taker = takers.shift(); taker !== undefined; taker = takers.shift()) {
@@ -34,7 +37,10 @@ export function createEventQueue<Event>(): EventQueue<Event> {
         taker.give(event);
         return Promise.resolve();
       }
-      return new Promise((taken) => waiting.push({ event, taken }));
+      return new Promise((taken) => {
+        waiting.push({ event, taken });
+        if (released) taken();
+      });
     },
     take: () =>
       new Promise((give, fail) => {
@@ -52,6 +58,10 @@ export function createEventQueue<Event>(): EventQueue<Event> {
       state = error === undefined ? "ended" : "failed";
       failure = error;
       if (waiting.length === 0) flush();
+    },
+    release: () => {
+      released = true;
+      for (const { taken } of waiting) taken();
     },
     abandon: () => {
       state = "abandoned";

@@ -99,13 +99,24 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
     filesystem: policy.filesystem,
     privilege: policy.privilege,
     workspace,
-    image: tool.image ?? policy.image(tool.name),
+    image: planImage(sources),
     module: tool.module,
     demands: [...isolation, ...written] satisfies Clause[],
     acceptWeaker: config.security.accept_weaker,
   };
   deepFreeze(plan);
   return { plan, warnings };
+}
+
+/** Whoever gives a tool an image means it to run there, and nowhere else. */
+function planImage({ tool, policy, backend }: PlanSources): string | null {
+  if (policy.image !== null) return tool.image ?? policy.image(tool.name);
+  if (tool.image === null) return null;
+  throw new RuntimeError(
+    "policy_unenforceable",
+    `Tool ${tool.name} has the image ${tool.image}, and backend ${backend} runs no images: give the tool a backend that does`,
+    { backend },
+  );
 }
 
 /** Another PATH would put another program in the place of the one that the operator named. */

@@ -2,6 +2,7 @@
 
 import { RuntimeError } from "./errors.ts";
 import type { ExecuteOptions, InputFile, StdinSource } from "./runtime-types.ts";
+import { isDetached } from "./streams.ts";
 import { type PlannedFile, resourceLimitNames } from "./types.ts";
 
 /** A request that passed the door. */
@@ -27,27 +28,40 @@ const optionNames = new Set([
 ]);
 
 /** @throws RuntimeError `invalid_request` or `argument_list_too_long`, before anything runs. */
-export function checkRequest(command: unknown, args: unknown, options: ExecuteOptions): CheckedRequest {
+export function checkRequest(command: unknown, given: unknown, givenOptions: unknown): CheckedRequest {
   if (typeof command !== "string" || command === "") refuse("Command is not a non-empty string: name a program");
   checkText("Command", command);
-  if (!Array.isArray(args)) refuse("Arguments are not an array: give one string for each");
+  const { args, options } = takeCopy(given, givenOptions);
   for (const [index, arg] of args.entries()) {
     if (typeof arg !== "string") refuse(`Argument ${index} is of type ${typeof arg}: give a string`);
     checkText(`Argument ${index}`, arg);
   }
   checkOptions(options);
   const files = checkFiles(options.files ?? {});
-  return { command, args: [...args], options: copyOf(options), ...checkStdin(options.stdin), ...files };
+  return { command, args, options, ...checkStdin(options.stdin), ...files };
 }
 
-/** What the caller does with its own objects from now on changes nothing. */
-function copyOf({ env, limits, outputs, ...rest }: ExecuteOptions): ExecuteOptions {
-  return {
-    ...rest,
-    ...(env === undefined ? {} : { env: { ...env } }),
-    ...(limits === undefined ? {} : { limits: { ...limits } }),
-    ...(outputs === undefined ? {} : { outputs: [...outputs] }),
-  };
+/**
+ * The caller's objects are looked at once: what is checked is what is used, whatever their getters answer later, and what
+ * the caller does with them from now on changes nothing.
+ */
+function takeCopy(args: unknown, options: unknown): { args: string[]; options: ExecuteOptions } {
+  try {
+    if (!Array.isArray(args)) refuse("Arguments are not an array: give one string for each");
+    checkTable("Options are", options);
+    const copy: Record<string, unknown> = { ...options };
+    for (const name of ["env", "files", "limits"]) {
+      const table = copy[name];
+      if (table === undefined) continue;
+      checkTable(`Option ${name} is`, table);
+      copy[name] = { ...table };
+    }
+    if (Array.isArray(copy["outputs"])) copy["outputs"] = [...copy["outputs"]];
+    return { args: [...args], options: copy as ExecuteOptions };
+  } catch (cause) {
+    if (cause instanceof RuntimeError) throw cause;
+    throw new RuntimeError("invalid_request", "The request could not be read: one of its objects threw", { cause });
+  }
 }
 
 function checkText(what: string, text: string): void {
@@ -64,19 +78,17 @@ function checkText(what: string, text: string): void {
 }
 
 function checkOptions(options: ExecuteOptions): void {
-  checkTable("Options are", options);
   for (const name of Object.keys(options)) {
     if (!optionNames.has(name)) refuse(`Option ${JSON.stringify(name)} is not known: see ExecuteOptions`);
   }
-  for (const name of ["env", "files", "limits"] as const) {
-    if (options[name] !== undefined) checkTable(`Option ${name} is`, options[name]);
-  }
   checkNumber("timeoutMs", options.timeoutMs, 0);
   checkNumber("maxOutputBytes", options.maxOutputBytes, 0);
+  checkWhole("maxOutputBytes", options.maxOutputBytes);
   for (const [name, value] of Object.entries(options.limits ?? {})) {
     if (!Object.hasOwn(resourceLimitNames, name))
       refuse(`Limit ${JSON.stringify(name)} is not known: see RequestedLimits`);
     checkNumber(`limits.${name}`, value, Number.MIN_VALUE);
+    if (name !== "cpus") checkWhole(`limits.${name}`, value);
   }
   if (options.network !== undefined && !["none", "cluster", "all"].includes(options.network)) {
     refuse(`Option network is ${shown(options.network)}: give "none", "cluster" or "all"`);
@@ -95,9 +107,17 @@ function checkOptions(options: ExecuteOptions): void {
   for (const path of options.outputs ?? []) checkRelativePath("outputs", path);
 }
 
-function checkTable(what: string, value: unknown): void {
+/** A plain object: of a `Map`, or of what a prototype holds, nothing would be seen. */
+function checkTable(what: string, value: unknown): asserts value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     refuse(`${what} not an object: give one of names and values`);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    refuse(`${what} not a plain object: give one of names and values`);
+}
+
+function checkWhole(name: string, value: unknown): void {
+  if (value !== undefined && !Number.isInteger(value)) refuse(`Option ${name} is ${shown(value)}: give a whole number`);
 }
 
 function checkNumber(name: string, value: unknown, least: number): void {
@@ -116,7 +136,7 @@ function shown(value: unknown): string {
 function checkStdin(source: StdinSource | undefined): Pick<CheckedRequest, "stdin" | "stdinBytes"> {
   if (source === undefined) return { stdin: "none", stdinBytes: null };
   if (typeof source === "string") return { stdin: "inline", stdinBytes: new TextEncoder().encode(source) };
-  if (source instanceof Uint8Array) return { stdin: "inline", stdinBytes: source };
+  if (source instanceof Uint8Array) return { stdin: "inline", stdinBytes: copyBytes("Option stdin", source) };
   if (source instanceof ReadableStream) {
     if (source.locked) refuse("Option stdin is a stream that is already being read: give one that is not locked");
     return { stdin: "stream", stdinBytes: null };
@@ -130,15 +150,24 @@ function checkFiles(files: Readonly<Record<string, InputFile>>): Pick<CheckedReq
   for (const [path, file] of Object.entries(files)) {
     checkRelativePath("files", path);
     const { content, executable = false } = checkFile(JSON.stringify(path), file);
-    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    const bytes =
+      typeof content === "string"
+        ? new TextEncoder().encode(content)
+        : copyBytes(`File ${JSON.stringify(path)}`, content);
     fileBytes.set(path, bytes);
     planned.push({ path, bytes: bytes.byteLength, executable });
   }
   return { files: planned, fileBytes };
 }
 
+function copyBytes(what: string, bytes: Uint8Array): Uint8Array {
+  if (isDetached(bytes))
+    refuse(`${what} has bytes whose memory was handed to somebody else: give them before they are transferred`);
+  return new Uint8Array(bytes);
+}
+
 function checkFile(path: string, file: InputFile): Exclude<InputFile, string | Uint8Array> {
-  const whole = typeof file === "string" || file instanceof Uint8Array ? { content: file } : file;
+  const whole = typeof file === "string" || file instanceof Uint8Array ? { content: file } : { ...file };
   if (typeof whole?.content !== "string" && !(whole?.content instanceof Uint8Array)) {
     refuse(`File ${path} has no content: give a string or a Uint8Array`);
   }

@@ -142,7 +142,7 @@ export async function assembleRuntime({
         const prepared = await prepare(command, args, options);
         const { id, backend } = prepared.planned.plan;
         return run(prepared, { ...listener, started: () => listener.started?.({ id, backend }) }, left);
-      }),
+      }, closing.signal),
     explain: async (command, args = [], options = {}) => {
       const { planned, adapter, judgement, warnings } = await prepare(command, args, options);
       const order = [...new Set([...autoOrder(host), choice.name, planned.plan.backend])];

@@ -10,17 +10,28 @@ export type StreamListener = Omit<Listener, "started"> & {
   started?(begun: { readonly id: string; readonly backend: BackendName }): void;
 };
 
-/** Starts the execution at the first `next()`; aborts `left` when the reader leaves before the end. */
+/**
+ * Starts the execution at the first `next()`; aborts `left` when the reader leaves before the end.
+ *
+ * @param closing from then on no reader is waited for: output that comes later is dropped, and the last event says so
+ */
 export function streamEvents(
   run: (listener: StreamListener, left: AbortSignal) => Promise<Ending>,
+  closing?: AbortSignal,
 ): AsyncIterableIterator<ExecutionEvent> {
   const queue = createEventQueue<ExecutionEvent>();
   const left = new AbortController();
   const totals = { stdout: 0, stderr: 0 };
+  let dropped = 0;
   let running: Promise<void> | null = null;
+  const release = () => queue.release();
 
   const pass = (type: "stdout" | "stderr") => (data: Uint8Array) => {
     totals[type] += data.byteLength;
+    if (closing?.aborted) {
+      dropped += data.byteLength;
+      return;
+    }
     return queue.push({ type, data });
   };
   const listener: StreamListener = {
@@ -30,12 +41,15 @@ export function streamEvents(
     started: (begun) => void queue.push({ type: "started", ...begun }),
   };
   const start = async () => {
+    closing?.addEventListener("abort", release, { once: true });
     try {
       const ending = await run(listener, left.signal);
-      queue.push({ type: "finished", output: finished(ending, totals) });
+      queue.push({ type: "finished", output: finished(dropped === 0 ? ending : cutShort(ending, dropped), totals) });
       queue.end();
     } catch (error) {
       queue.end(error);
+    } finally {
+      closing?.removeEventListener("abort", release);
     }
   };
   const leave = async (): Promise<IteratorResult<ExecutionEvent>> => {
@@ -60,6 +74,11 @@ export function streamEvents(
       return this;
     },
   };
+}
+
+function cutShort(ending: Ending, dropped: number): Ending {
+  const message = `The runtime was closed before ${dropped} bytes of output were taken: they are dropped`;
+  return { ...ending, warnings: [...ending.warnings, { code: "output_incomplete", message }] };
 }
 
 /** Everything was handed on, so nothing is kept and nothing was cut. */

@@ -22,6 +22,11 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Whether the memory behind a view has been transferred: then it reads as empty. */
+export function isDetached({ buffer }: Uint8Array): boolean {
+  return buffer instanceof ArrayBuffer && buffer.detached;
+}
+
 /** A caller's stream on its way into a command. */
 export interface StdinFeed {
   /** Settles only if the caller's stream broke off, with what it broke off with. */
@@ -31,8 +36,10 @@ export interface StdinFeed {
 }
 
 /** Writes a caller's stream to a command's stdin and closes it at the end. A command that stops reading is no error. */
-export function feedStdin(source: ReadableStream<Uint8Array>, into: WritableStream<Uint8Array>): StdinFeed {
-  const reader = source.getReader();
+export function feedStdin(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  into: WritableStream<Uint8Array>,
+): StdinFeed {
   const writer = into.getWriter();
   const failed = Promise.withResolvers<string>();
   const run = async () => {
@@ -47,6 +54,8 @@ export function feedStdin(source: ReadableStream<Uint8Array>, into: WritableStre
       // A stream of text is easily given, and each platform would make something else of it.
       if (!(next.value instanceof Uint8Array))
         return failed.resolve(`The stream given as stdin gave a chunk of type ${typeof next.value}: give Uint8Array`);
+      if (isDetached(next.value))
+        return failed.resolve("The stream given as stdin gave a chunk whose memory was handed to somebody else");
       await writer.write(next.value);
     }
   };

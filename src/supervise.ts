@@ -44,11 +44,21 @@ export async function supervise(job: Job): Promise<Ending> {
   const deadline = createDeadline(plan.limits.timeoutMs, cancels);
   try {
     if (deadline.signal.aborted) throw cancelledBeforeStart(plan);
+    const stdin = job.stdin === undefined ? null : takeReader(job.stdin);
     const requestedAt = now();
-    const execution = await adapter.start(plan, io, deadline.signal);
+    const execution = await adapter.start(plan, io, deadline.signal).catch((error: unknown) => {
+      // Nothing of it was read: the caller can give it to another command.
+      stdin?.releaseLock();
+      throw error;
+    });
     // It may reject while the progress is still being read; it is awaited below.
     execution.ended.catch(() => {});
-    return await follow(job, { execution, deadline, requestedAt });
+    try {
+      return await follow(job, { execution, deadline, requestedAt, stdin });
+    } catch (error) {
+      await letGo(execution, deadline);
+      throw error;
+    }
   } catch (error) {
     if (deadline.settle() === "cancelled" && !(error instanceof RuntimeError && error.started !== "no")) {
       throw cancelledBeforeStart(plan, error);
@@ -59,13 +69,32 @@ export async function supervise(job: Job): Promise<Ending> {
   }
 }
 
+/** Before anything runs: a stream that somebody else has begun to read meanwhile cannot be handed on. */
+function takeReader(source: ReadableStream<Uint8Array>): ReadableStreamDefaultReader<Uint8Array> {
+  try {
+    return source.getReader();
+  } catch (cause) {
+    const message = "Option stdin is a stream that is already being read: give each command one of its own";
+    throw new RuntimeError("invalid_request", message, { cause });
+  }
+}
+
+/** Nothing that was begun outlives the answer, whatever went wrong. */
+async function letGo({ ended, stdout, stderr, released }: Execution, deadline: Deadline): Promise<void> {
+  deadline.giveUp();
+  // A stream that is being read is let go of by its reader.
+  const streams = [stdout, stderr].filter(({ locked }) => !locked).map((stream) => stream.cancel());
+  await Promise.allSettled([ended, ...streams, released]);
+}
+
 interface Running {
   readonly execution: Execution;
   readonly deadline: Deadline;
   readonly requestedAt: number;
+  readonly stdin: ReadableStreamDefaultReader<Uint8Array> | null;
 }
 
-async function follow(job: Job, { execution, deadline, requestedAt }: Running): Promise<Ending> {
+async function follow(job: Job, { execution, deadline, requestedAt, stdin: source }: Running): Promise<Ending> {
   const { plan, listener, now } = job;
   const timings = await readProgress(execution.progress, { listener, now, since: requestedAt });
   deadline.arm();
@@ -73,7 +102,7 @@ async function follow(job: Job, { execution, deadline, requestedAt }: Running): 
   listener.started?.();
   const warnings: Warning[] = [];
   const pumps = [pump(execution.stdout, listener.stdout), pump(execution.stderr, listener.stderr)];
-  const stdin = job.stdin && execution.stdin ? feedStdin(job.stdin, execution.stdin) : null;
+  const stdin = source !== null && execution.stdin ? feedStdin(source, execution.stdin) : null;
   // Input that broke off must not pass for the whole of it.
   stdin?.failed.then((message) => {
     warnings.push({ code: "stdin_failed", message });

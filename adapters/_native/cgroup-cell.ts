@@ -67,6 +67,7 @@ export function openCell(parts: CellParts): Cell {
   const { tree } = leaves;
   let leader = 0;
   let killed = false;
+  let exceeded = false;
   return {
     enter: (spawn) => {
       const pass = () => {
@@ -84,7 +85,7 @@ export function openCell(parts: CellParts): Cell {
         return leaves.all.some(({ branch }) => branch.version === 2) ? inTurn(pass) : pass();
       } finally {
         // Set once the host is out again: they are not meant for it.
-        if (leaves.memory !== null && memoryBytes !== null) limitMemory(leaves.memory, memoryBytes);
+        if (leaves.memory !== null && memoryBytes !== null) exceeded = !limitMemory(leaves.memory, memoryBytes);
         if (leaves.pids !== null && pids !== null) limitPids(leaves.pids, pids);
       }
     },
@@ -94,7 +95,7 @@ export function openCell(parts: CellParts): Cell {
       killLeaf(tree.directory);
     },
     isEmpty: () => tree.isEmpty(),
-    wasOutOfMemory: () => leaves.memory !== null && oomKills(leaves.memory) > 0,
+    wasOutOfMemory: () => leaves.memory !== null && (exceeded || oomKills(leaves.memory) > 0),
     cpuTimeMs: () => (leaves.cpu === null ? null : cpuTime(leaves.cpu)),
     dispose: () => {
       if (!reusable || killed || tree.isDivided()) return leaves.all.flatMap(discard);

@@ -70,5 +70,5 @@ export function findHierarchies(): readonly Hierarchy[] {
 }
 
 function readOwnCgroups(): string {
-  return readFileSync("/proc/self/cgroup", "utf8");
+  return readFileSync("/proc/thread-self/cgroup", "utf8");
 }

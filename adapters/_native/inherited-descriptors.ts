@@ -2,6 +2,17 @@
 
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 
+/** How many files this process may have open, and how many it may let a child have. */
+export function openFilesLimit(): { readonly soft: number; readonly hard: { readonly mostOpenFiles?: number } } {
+  try {
+    const line = /^Max open files\s+(\S+)\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "latin1"));
+    const [soft, hard] = [Number(line?.[1]), Number(line?.[2])];
+    return { soft: soft > 0 ? soft : Infinity, hard: hard > 0 ? { mostOpenFiles: hard } : {} };
+  } catch {
+    return { soft: Infinity, hard: {} };
+  }
+}
+
 /** O_CLOEXEC as proc_pid_fdinfo(5) shows it, in octal. */
 const closeOnExec = 0o2000000;
 
@@ -29,10 +40,12 @@ export function maskDescriptors(inherited: readonly number[]): DescriptorMask {
 
 /** The descriptors that a child would get besides the standard ones. */
 export function findInherited(): readonly number[] {
+  // Beyond its limit a process cannot put anything in a descriptor's place.
+  const most = openFilesLimit().soft;
   try {
     return readdirSync("/proc/self/fd")
       .map(Number)
-      .filter((fd) => fd > 2 && passesOn(fd));
+      .filter((fd) => fd > 2 && fd < most && passesOn(fd));
   } catch {
     return [];
   }

@@ -9,6 +9,8 @@ export interface NativeFacts {
   readonly containment: Pick<Containment, "kind" | "description" | "holdsDaemons" | "can" | "cannot">;
   /** The program that sets limits of a process and becomes the command (prlimit(1) of util-linux); `null`: not found. */
   readonly prlimit: string | null;
+  /** The most files that this process may let another open (the hard limit); more cannot be asked for. @default no limit */
+  readonly mostOpenFiles?: number;
 }
 
 /** What a spawn needs besides what is looked up at its moment. */
@@ -44,10 +46,16 @@ export function lowerNative(plan: ExecutionPlan, facts: NativeFacts): Lowering {
   };
 }
 
-function wrapperFor({ limits }: ExecutionPlan, { prlimit, containment }: NativeFacts): readonly string[] {
+function wrapperFor(
+  { limits }: ExecutionPlan,
+  { prlimit, containment, mostOpenFiles = Infinity }: NativeFacts,
+): readonly string[] {
   if (prlimit === null) return [];
   const flags: string[] = [];
-  if (limits.openFiles !== null) flags.push(`--nofile=${limits.openFiles}:${limits.openFiles}`);
+  if (limits.openFiles !== null) {
+    const openFiles = Math.min(limits.openFiles, mostOpenFiles);
+    flags.push(`--nofile=${openFiles}:${openFiles}`);
+  }
   if (limits.cpuTimeMs !== null && !containment.can.cpuTimeMs)
     flags.push(`--cpu=${Math.ceil(limits.cpuTimeMs / 1000)}`);
   return flags.length === 0 ? [] : [prlimit, ...flags, "--"];

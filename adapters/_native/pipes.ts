@@ -5,7 +5,7 @@
  */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /** One pipe, opened at both ends. */
@@ -66,6 +66,12 @@ export async function createPipePool(directory: string): Promise<PipePool | null
       // In this order: without a reader, opening the writing end would block.
       const hostFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const childFd = openWriter(path, hostFd);
+      // A command of the same user can put something else in the place of a pipe that it knows by its name.
+      if (!isPipe(hostFd, childFd)) {
+        closeSync(hostFd);
+        closeSync(childFd);
+        throw new Error(`${path} is no pipe any more`);
+      }
       return {
         hostFd,
         childFd,
@@ -102,6 +108,11 @@ function exitOf(child: ChildProcess): Promise<void> {
     child.once("error", reject);
     child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${program} exited with ${code}`))));
   });
+}
+
+function isPipe(hostFd: number, childFd: number): boolean {
+  const [host, child] = [fstatSync(hostFd), fstatSync(childFd)];
+  return host.isFIFO() && child.isFIFO() && host.ino === child.ino;
 }
 
 /** What a child writes to. */

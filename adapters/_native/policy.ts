@@ -32,7 +32,7 @@ export function nativePolicy(config: Config, platform: string): BackendPolicy {
     env,
     foreignEnv: [],
     shell: shellArgv(shell, platform),
-    image: () => null,
+    image: null,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Finds the file that a command names and says, before anything runs, why it cannot be run. */
 
-import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { RuntimeError } from "../../src/errors.ts";
 import { type CommandSearch, commandCandidates, namesPath, searchPath } from "./command-candidates.ts";
@@ -79,8 +79,33 @@ function readHead(file: string): string | null {
   }
 }
 
+/** What `e_machine` of an ELF file may say here (elf.h); another architecture's program would be read by a shell as text. */
+const elfMachines: Readonly<Record<string, readonly number[]>> = { x64: [62, 3], arm64: [183, 40] };
+
+/** A header that the kernel would take, as far as it can be told; on other architectures than these any machine passes. */
+function isElf(head: string): boolean {
+  if (!head.startsWith("\x7fELF") || head.length < 52) return false;
+  const [bits, order, version] = [head.charCodeAt(4), head.charCodeAt(5), head.charCodeAt(6)];
+  if ((bits !== 1 && bits !== 2) || (order !== 1 && order !== 2) || version !== 1) return false;
+  const number = (at: number) => {
+    const [low, high] = order === 1 ? [at, at + 1] : [at + 1, at];
+    return head.charCodeAt(low) + head.charCodeAt(high) * 256;
+  };
+  const machines = elfMachines[process.arch];
+  return [2, 3].includes(number(16)) && (machines === undefined || machines.includes(number(18)) || hasBinfmt());
+}
+
+/** Whether somebody has taught the kernel other formats (binfmt_misc): then it is the one to say. */
+function hasBinfmt(): boolean {
+  try {
+    return readdirSync("/proc/sys/fs/binfmt_misc").some((name) => name !== "register" && name !== "status");
+  } catch {
+    return false;
+  }
+}
+
 /** ELF; Mach-O in either byte order and width, and universal binaries; on Windows the extension decides. */
 function isBinary(head: string): boolean {
-  if (process.platform === "win32" || head.startsWith("\x7fELF")) return true;
+  if (process.platform === "win32" || isElf(head)) return true;
   return /^(?:\xfe\xed\xfa[\xce\xcf]|[\xce\xcf]\xfa\xed\xfe|\xca\xfe\xba\xbe)/.test(head);
 }

@@ -69,12 +69,21 @@ function makeParents(root: string, path: string): string {
   let directory = root;
   for (const part of path.split("/").slice(0, -1)) {
     directory = join(directory, part);
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     const real = realpathSync(directory);
     if (!isBelow(real, root)) throw new Error(`${part} leads out of the working directory`);
     directory = real;
   }
   return directory;
+}
+
+/** Not by `recursive`: Node tries for ever where a file system, such as procfs, says of a new name that it does not exist. */
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
 }
 
 /** Reads outputs once nothing of the command runs any more, so that nothing changes between look and read. */

@@ -87,14 +87,14 @@ describe("feeding a command's stdin", () => {
 
   test("writes all of it and closes", async () => {
     const sink = sinkOf();
-    const feed = feedStdin(sourceOf([bytes(1), bytes(2)]).stream, sink.stream);
+    const feed = feedStdin(sourceOf([bytes(1), bytes(2)]).stream.getReader(), sink.stream);
     expect(await failureOf(feed)).toBeNull();
     expect([sink.got, sink.end.closed]).toEqual([[bytes(1), bytes(2)], true]);
   });
 
   test("a source that breaks off is a failure, and no end of file", async () => {
     const sink = sinkOf();
-    const feed = feedStdin(sourceOf([bytes(1)], new Error("Disk gone")).stream, sink.stream);
+    const feed = feedStdin(sourceOf([bytes(1)], new Error("Disk gone")).stream.getReader(), sink.stream);
     expect(await failureOf(feed)).toBe("The stream given as stdin broke off: Disk gone");
     expect([sink.got, sink.end.closed]).toEqual([[bytes(1)], false]);
   });
@@ -106,14 +106,14 @@ describe("feeding a command's stdin", () => {
     [null, "object"],
   ])("a chunk that is no bytes (%j) is a failure, and reaches no command", async (chunk, type) => {
     const sink = sinkOf();
-    const feed = feedStdin(sourceOf([bytes(1), chunk, bytes(2)]).stream, sink.stream);
+    const feed = feedStdin(sourceOf([bytes(1), chunk, bytes(2)]).stream.getReader(), sink.stream);
     expect(await failureOf(feed)).toContain(`gave a chunk of type ${type}: give Uint8Array`);
     expect([sink.got, sink.end.closed]).toEqual([[bytes(1)], false]);
   });
 
   test("a command that stops reading is none", async () => {
     const { stream, seen } = sourceOf([bytes(1), bytes(2), bytes(3), bytes(4)]);
-    const feed = feedStdin(stream, sinkOf(1).stream);
+    const feed = feedStdin(stream.getReader(), sinkOf(1).stream);
     expect(await failureOf(feed)).toBeNull();
     feed.stop();
     await tick();
@@ -128,7 +128,7 @@ describe("feeding a command's stdin", () => {
         cancelled = reason;
       },
     });
-    const feed = feedStdin(silent, sink.stream);
+    const feed = feedStdin(silent.getReader(), sink.stream);
     await tick();
     feed.stop();
     feed.stop();
@@ -143,7 +143,7 @@ describe("feeding a command's stdin", () => {
         throw new Error("Never");
       },
     });
-    const feed = feedStdin(stubborn, sinkOf().stream);
+    const feed = feedStdin(stubborn.getReader(), sinkOf().stream);
     feed.stop();
     expect(await failureOf(feed)).toBeNull();
   });
