@@ -105,6 +105,22 @@ function availability(sandbox: readonly string[], containment: Containment): Ava
 const closePauseMs = 5;
 const mostCloseRounds = 40;
 
+/** What is to be done when the process ends. One listener does it all: each runtime's own would be taken for a leak. */
+const closers = new Set<() => void>();
+const closeAll = () => {
+  for (const close of closers) close();
+};
+
+function onExit(close: () => void): void {
+  if (closers.size === 0) process.once("exit", closeAll);
+  closers.add(close);
+}
+
+function offExit(close: () => void): void {
+  closers.delete(close);
+  if (closers.size === 0) process.removeListener("exit", closeAll);
+}
+
 /** Ends and removes everything of this host, also when the process ends without anybody closing the runtime. */
 function closeWithProcess(containment: Containment, records: RunRecords): () => Promise<void> {
   // What could not be removed stays on record, for the next start.
@@ -113,9 +129,9 @@ function closeWithProcess(containment: Containment, records: RunRecords): () => 
     if (gone) records.close();
     return gone;
   };
-  process.once("exit", close);
+  onExit(close);
   return async () => {
-    process.removeListener("exit", close);
+    offExit(close);
     // The kernel can take a moment to let go of a cgroup.
     for (let round = 0; round < mostCloseRounds && !close(); round += 1) {
       await new Promise((resolve) => setTimeout(resolve, closePauseMs));

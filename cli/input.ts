@@ -23,7 +23,7 @@ export function openInput(flag: string | undefined): ReadableStream<Uint8Array> 
       return undefined;
     case "inherit":
     case "-":
-      return streamOf(process.stdin);
+      return openOwn();
     default:
       return openFile(flag ?? "");
   }
@@ -33,6 +33,21 @@ function hasInput(): boolean {
   try {
     fstatSync(0);
     return !isatty(0);
+  } catch {
+    return false;
+  }
+}
+
+function openOwn(): ReadableStream<Uint8Array> {
+  // Node and Deno would take it for an empty one.
+  if (isDirectory(0))
+    throw new RuntimeError("files_failed", "The program's stdin is a directory: give a file or a pipe");
+  return streamOf(process.stdin);
+}
+
+function isDirectory(fd: number): boolean {
+  try {
+    return fstatSync(fd).isDirectory();
   } catch {
     return false;
   }

@@ -59,6 +59,13 @@ describe.each(runtimeNames)("on %s", (runtime) => {
     expect(bare.stdout.toString().split("\0").slice(0, -1)).toEqual(words);
   });
 
+  test("a directory as stdin is an error, and not an empty input", async () => {
+    const argv = ["sh", "-c", 'exec "$@" </', "sh", ...runtimes[runtime], "run", "--", "cat"];
+    const { code, stderr } = await startArgv(argv, { env }).ended;
+    expect(stderr).toContain("stdin is a directory");
+    expect(code).toBe(74);
+  });
+
   test("an argument that is no UTF-8 is refused instead of changed", async () => {
     const script = "exec \"$@\" run -- printf '%s' \"$(printf 'a\\377b')\"";
     const { code, stdout, stderr } = await startArgv(["sh", "-c", script, "sh", ...runtimes[runtime]], { env }).ended;

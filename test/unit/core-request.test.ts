@@ -132,7 +132,7 @@ describe("stdin", () => {
     expect(accepted({ stdin: "" })).toMatchObject({ stdin: "inline", stdinBytes: new Uint8Array(0) });
     expect(accepted({ stdin: "é" }).stdinBytes).toEqual(Uint8Array.of(0xc3, 0xa9));
     const bytes = Uint8Array.of(0xff, 0);
-    expect(accepted({ stdin: bytes }).stdinBytes).toBe(bytes);
+    expect(accepted({ stdin: bytes }).stdinBytes).toEqual(bytes);
     expect(accepted({ stdin: new ReadableStream() })).toMatchObject({ stdin: "stream", stdinBytes: null });
   });
 
