@@ -62,11 +62,11 @@ describe("available", () => {
   });
 });
 
-test("closing leaves nothing: no directory, no listener, and may be done again", async () => {
+test("all share one listener, and closing leaves nothing: no directory, no listener; it may be done again", async () => {
   const before = process.listenerCount("exit");
   const { adapter, owner } = await adapterOf();
   const other = await adapterOf();
-  expect(process.listenerCount("exit")).toBe(before + 2);
+  expect(process.listenerCount("exit")).toBe(before + 1);
   expect(readdirSync(at("state")).sort()).toEqual([owner, other.owner].sort());
   await adapter.close?.();
   expect([process.listenerCount("exit"), readdirSync(at("state"))]).toEqual([before + 1, [other.owner]]);
