@@ -12,7 +12,7 @@ import { whyUndivided } from "./_native/cgroup-obstacles.ts";
 import type { Containment } from "./_native/containment.ts";
 import { startNative } from "./_native/execution.ts";
 import { openFilesLimit } from "./_native/inherited-descriptors.ts";
-import { lowerNative, type NativeArtifact, type NativeFacts } from "./_native/lower.ts";
+import { artifactOf, lowerNative, type NativeFacts } from "./_native/lower.ts";
 import { createPipePool } from "./_native/pipes.ts";
 import { nativePolicy } from "./_native/policy.ts";
 import { createProcessGroups } from "./_native/process-group.ts";
@@ -70,8 +70,7 @@ export const native: BackendFactory = async ({ config, host, log }) => {
     isAvailable: async () => availability(sandbox, containment),
     lower: (plan) => lowerNative(plan, facts),
     start: (plan, io, signal) => {
-      const artifact = adapter.lower(plan).artifact as NativeArtifact;
-      return startNative({ plan, artifact, io, signal, containment, spawn });
+      return startNative({ plan, artifact: artifactOf(plan, facts), io, signal, containment, spawn });
     },
     sweep: () => sweepOrphans(store),
     close,

@@ -37,9 +37,16 @@ function realParent(path: string): string {
   return join(real, path.slice(parent.length).replace(/^[\\/]+/, ""));
 }
 
-/** The kernel's own random UUID where there is one: on Node the first use of `crypto` takes as long as two commands. */
+let ids = 0;
+
+/**
+ * The first few from the kernel, where it has them: a process that runs one command is not to load `crypto` for it, which
+ * takes as long as two commands on Node. Afterwards `crypto` is the quicker.
+ */
 function newId(): string {
-  return tryCall(() => readFileSync("/proc/sys/kernel/random/uuid", "latin1").trim()) ?? crypto.randomUUID();
+  ids += 1;
+  const own = ids > 3 ? undefined : tryCall(() => readFileSync("/proc/sys/kernel/random/uuid", "latin1").trim());
+  return own ?? crypto.randomUUID();
 }
 
 /** Monotonic, like `performance.now`, which on Node has to be loaded first. */

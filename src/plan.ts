@@ -2,7 +2,6 @@
 
 import type { BackendPolicy } from "./backend.ts";
 import type { Config } from "./config.ts";
-import { deepFreeze } from "./deep-freeze.ts";
 import { composeEnv } from "./env.ts";
 import { RuntimeError } from "./errors.ts";
 import type { Host } from "./host.ts";
@@ -104,8 +103,15 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
     demands: [...isolation, ...written] satisfies Clause[],
     acceptWeaker: config.security.accept_weaker,
   };
-  deepFreeze(plan);
-  return { plan, warnings };
+  return { plan: freezePlan(plan), warnings };
+}
+
+/** To its depth. What it shares with the configuration is frozen already; each part is named, because this is done for each execution. */
+function freezePlan(plan: ExecutionPlan): ExecutionPlan {
+  for (const file of plan.files) Object.freeze(file);
+  for (const part of [plan.argv, plan.env, plan.files, plan.outputs, plan.limits, plan.workspace, plan.demands])
+    Object.freeze(part);
+  return Object.freeze(plan);
 }
 
 /** Whoever gives a tool an image means it to run there, and nowhere else. */

@@ -26,7 +26,7 @@ export function judge(plan: ExecutionPlan, lowering: Lowering): Judgement {
   });
   const warnings = reports
     .filter(
-      ({ verdict, clause }) => asked(plan, clause) && (verdict.grade === "weaker" || verdict.grade === "impossible"),
+      ({ verdict, clause }) => (verdict.grade === "weaker" || verdict.grade === "impossible") && asked(plan, clause),
     )
     .map(({ clause, verdict }) => ({
       code: `weaker_${clause}`,

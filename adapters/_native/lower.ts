@@ -28,22 +28,30 @@ const uncontained: Warning = {
 };
 
 export function lowerNative(plan: ExecutionPlan, facts: NativeFacts): Lowering {
-  const artifact: NativeArtifact = {
-    wrapper: wrapperFor(plan, facts),
-    argv: plan.argv,
-    env: plan.env,
-    workingDir: plan.workingDir,
-  };
-  const where = plan.workingDir ?? "a private directory";
-  const names = Object.keys(plan.env).sort().join(" ");
-  const argv = [...artifact.wrapper, ...plan.argv].map((word) => JSON.stringify(word)).join(" ");
+  const artifact = artifactOf(plan, facts);
   return {
     artifact,
-    text: `spawn ${argv}\nin ${where}\nwith ${names === "" ? "no variables" : names}\nheld by ${facts.containment.description}`,
+    // Written when it is read: an execution has no use for it.
+    get text() {
+      return describe(artifact, facts);
+    },
     verdicts: verdictsOf(plan, facts),
     addedEnv: facts.platform === "win32" ? ["SYSTEMROOT"] : [],
     warnings: facts.containment.holdsDaemons ? [] : [uncontained],
   };
+}
+
+/** What is started, and what is shown of it. */
+export function artifactOf(plan: ExecutionPlan, facts: NativeFacts): NativeArtifact {
+  const { argv, env, workingDir } = plan;
+  return { wrapper: wrapperFor(plan, facts), argv, env, workingDir };
+}
+
+function describe({ wrapper, argv, env, workingDir }: NativeArtifact, { containment }: NativeFacts): string {
+  const names = Object.keys(env).sort().join(" ");
+  const words = [...wrapper, ...argv].map((word) => JSON.stringify(word)).join(" ");
+  const where = workingDir ?? "a private directory";
+  return `spawn ${words}\nin ${where}\nwith ${names === "" ? "no variables" : names}\nheld by ${containment.description}`;
 }
 
 function wrapperFor(
