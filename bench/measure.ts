@@ -1,4 +1,7 @@
-/** Side-by-side measurement: candidates take turns, so that a busy moment of the machine hits all of them. */
+/**
+ * Side-by-side measurement: candidates take turns, so that a busy moment of the machine hits all of them, in an order that is
+ * drawn anew each time, so that none always pays for what its predecessor leaves to be cleared away.
+ */
 
 /** Something to be measured, under the name it is shown by. */
 export interface Candidate {
@@ -9,16 +12,14 @@ export interface Candidate {
 /** Milliseconds of each round, by candidate, ascending. */
 export type Samples = ReadonlyMap<string, readonly number[]>;
 
-/** Runs every candidate once a round, in a turning order, and drops the warm-up. */
+/** Runs every candidate once a round, in a random order, and drops the warm-up. */
 export async function interleave(
   candidates: readonly Candidate[],
   { rounds, warmUp }: { readonly rounds: number; readonly warmUp: number },
 ): Promise<Samples> {
   const samples = new Map(candidates.map(({ name }) => [name, [] as number[]]));
   for (let round = -warmUp; round < rounds; round += 1) {
-    for (let turn = 0; turn < candidates.length; turn += 1) {
-      const candidate = candidates[(turn + round + warmUp) % candidates.length];
-      if (candidate === undefined) continue;
+    for (const candidate of shuffled(candidates)) {
       const since = performance.now();
       await candidate.run();
       if (round >= 0) samples.get(candidate.name)?.push(performance.now() - since);
@@ -26,6 +27,16 @@ export async function interleave(
   }
   for (const times of samples.values()) times.sort((a, b) => a - b);
   return samples;
+}
+
+/** Fisher and Yates. */
+function shuffled<Item>(items: readonly Item[]): readonly Item[] {
+  const order = [...items];
+  for (let last = order.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [order[last], order[other]] = [order[other] as Item, order[last] as Item];
+  }
+  return order;
 }
 
 /** The value below which `share` of the sorted samples lie. */

@@ -2,7 +2,15 @@
 
 import { RuntimeError } from "./errors.ts";
 import type { ClauseReport } from "./runtime-types.ts";
-import { type Clause, clauses, type ExecutionPlan, type Lowering, resourceLimitNames, type Warning } from "./types.ts";
+import {
+  type Clause,
+  clauses,
+  type ExecutionPlan,
+  type Lowering,
+  resourceLimitNames,
+  type Verdict,
+  type Warning,
+} from "./types.ts";
 
 /** What follows from a lowering's verdicts. */
 export interface Judgement {
@@ -17,22 +25,31 @@ export interface Judgement {
  * warning. A default limit of a resource that cannot be had is a warning.
  */
 export function judge(plan: ExecutionPlan, lowering: Lowering): Judgement {
-  const reports = clauses.map((clause): ClauseReport => {
+  const report = (clause: Clause): ClauseReport => {
     const verdict = lowering.verdicts[clause];
     const demanded = plan.demands.includes(clause);
-    const kept = verdict.grade === "enforced" || verdict.grade === "stronger";
-    const accepted = kept || !demanded || plan.acceptWeaker.includes(clause);
+    const accepted = isKept(verdict) || !demanded || plan.acceptWeaker.includes(clause);
     return { clause, demanded, accepted, verdict };
-  });
-  const warnings = reports
-    .filter(
-      ({ verdict, clause }) => (verdict.grade === "weaker" || verdict.grade === "impossible") && asked(plan, clause),
-    )
+  };
+  const unkept = clauses.filter((clause) => !isKept(lowering.verdicts[clause])).map(report);
+  const warnings = unkept
+    .filter(({ clause }) => asked(plan, clause))
     .map(({ clause, verdict }) => ({
       code: `weaker_${clause}`,
       message: `${sentence(clause, verdict.grade)}: ${verdict.because}`,
     }));
-  return { clauses: reports, refused: reports.filter((report) => !report.accepted), warnings };
+  return {
+    // Made when somebody looks: an execution only has to know of those that are not kept.
+    get clauses() {
+      return clauses.map(report);
+    },
+    refused: unkept.filter(({ accepted }) => !accepted),
+    warnings,
+  };
+}
+
+function isKept({ grade }: Verdict): boolean {
+  return grade === "enforced" || grade === "stronger";
 }
 
 /** @throws RuntimeError `policy_unenforceable`, naming every clause and what would let it pass. */

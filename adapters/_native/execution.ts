@@ -42,7 +42,6 @@ export async function startNative(start: NativeStart): Promise<Execution> {
   const removeDirectory = () => (plan.workingDir === null ? removePrivateDirectory(workingDir) : []);
   let cell: Cell | null = null;
   try {
-    checkWorkingDir(workingDir);
     writeFiles(workingDir, plan.files, io.files);
     const file = resolveCommand(plan.argv[0], { platform: process.platform, env: plan.env, workingDir });
     cell = openCell(start);
@@ -50,8 +49,9 @@ export async function startNative(start: NativeStart): Promise<Execution> {
     return follow(start, { child, cell, workingDir, removeDirectory });
   } catch (error) {
     cell?.dispose();
+    const told = explainFailure(error, workingDir);
     removeDirectory();
-    throw error;
+    throw told;
   }
 }
 
@@ -151,13 +151,13 @@ async function writeAll(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): P
   }
 }
 
-/** Looked at again at the moment of use: it may have gone since the plan was made. */
-function checkWorkingDir(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) return;
+/** A working directory that has gone since the plan was made shows as anything: a missing command, a file that cannot be written. */
+function explainFailure(error: unknown, workingDir: string): unknown {
+  const stats = statSync(workingDir, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return error;
   const code = stats === undefined ? "working_dir_not_found" : "working_dir_not_a_directory";
   const what = stats === undefined ? "not found" : "is not a directory";
-  throw new RuntimeError(code, `Working directory ${what}: ${path}`, { backend: "native" });
+  return new RuntimeError(code, `Working directory ${what}: ${workingDir}`, { backend: "native", cause: error });
 }
 
 function spawnError(error: unknown, command: string): RuntimeError {

@@ -67,7 +67,7 @@ export async function createPipePool(directory: string): Promise<PipePool | null
       const hostFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const childFd = openWriter(path, hostFd);
       // A command of the same user can put something else in the place of a pipe that it knows by its name.
-      if (!isPipe(hostFd, childFd)) {
+      if (!fstatSync(hostFd).isFIFO()) {
         closeSync(hostFd);
         closeSync(childFd);
         throw new Error(`${path} is no pipe any more`);
@@ -108,11 +108,6 @@ function exitOf(child: ChildProcess): Promise<void> {
     child.once("error", reject);
     child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${program} exited with ${code}`))));
   });
-}
-
-function isPipe(hostFd: number, childFd: number): boolean {
-  const [host, child] = [fstatSync(hostFd), fstatSync(childFd)];
-  return host.isFIFO() && child.isFIFO() && host.ino === child.ino;
 }
 
 /** What a child writes to. */

@@ -42,6 +42,8 @@ export interface ContractTarget {
   endMarked?(name: string, value: string): Promise<void>;
   /** Counts of what must not grow: open files, timers, processes, temporary files. */
   atRest?(): Promise<Readonly<Record<string, number>>>;
+  /** By how much such a count may grow all the same, however many executions there were. @default 0 */
+  readonly restTolerance?: Readonly<Record<string, number>>;
   /** Names that the suite's scripts find by PATH. @default "/usr/bin:/bin" */
   readonly path?: string;
   readonly scale?: Partial<ContractScale>;
