@@ -47,10 +47,12 @@ const capabilities: Capabilities = {
 export const native: BackendFactory = async ({ config, host, log }) => {
   const sandbox = sandboxWishes(config);
   const store = openRecordStore(stateDirectory(host.env));
+  const records = store.own(host.owner, []);
+  // Begun early: another process makes the pipes meanwhile.
+  const loading = loadSpawn(() => createPipePool(join(records.home, "pipes")));
   const hierarchies = findHierarchies();
   const cgroups = createCgroups(hierarchies, host.owner);
-  const records = store.own(host.owner, cgroups?.trunks ?? []);
-  const loading = loadSpawn(() => createPipePool(join(records.home, "pipes")));
+  if (cgroups !== null) records.keepsIn(cgroups.trunks);
   const containment = cgroups ?? createGroups(records, hierarchies);
   const facts: NativeFacts = {
     platform: process.platform,

@@ -31,6 +31,8 @@ export interface OwnerRecord extends ProcessName {
 export interface RunRecords {
   /** This host's own directory; goes when they are closed, or by a later start's sweep. */
   readonly home: string;
+  /** The cgroups in which this host keeps its commands. */
+  keepsIn(cgroups: readonly string[]): void;
   add(id: string, command: ProcessName): void;
   remove(id: string): void;
   /** Nothing of this host runs any more. */
@@ -87,11 +89,15 @@ export function openRecordStore(directory: string): RecordStore {
       own.add(owner);
       const home = join(directory, owner);
       mkdirSync(home, { recursive: true, mode: 0o700 });
-      const self = findProcess(process.pid);
-      const record: OwnerRecord = { pid: process.pid, startedAt: self?.startedAt ?? "", ...world, cgroups };
-      writeFileSync(join(home, "owner.json"), JSON.stringify(record), { mode: 0o600 });
+      const self = { pid: process.pid, startedAt: findProcess(process.pid)?.startedAt ?? "", ...world };
+      const keepsIn = (names: readonly string[]) => {
+        const record: OwnerRecord = { ...self, cgroups: names };
+        writeFileSync(join(home, "owner.json"), JSON.stringify(record), { mode: 0o600 });
+      };
+      keepsIn(cgroups);
       return {
         home,
+        keepsIn,
         add: (id, command) => writeFileSync(join(home, `${id}.run`), JSON.stringify(command), { mode: 0o600 }),
         remove: (id) => removeFile(join(home, `${id}.run`)),
         close: () => rmSync(home, { recursive: true, force: true }),
