@@ -74,7 +74,9 @@ export function drainable(source: ByteSource): Drained {
           if (rest > mostInPipe) cut = true;
           if (chunk !== null) controller.enqueue(chunk);
           if (chunk !== null && !cut) return;
-          controller.close();
+          // What may still come is not seen any more: the end of it is not to pass for the command's.
+          if (cut) controller.error(new Error("Something that got away still holds the other end open"));
+          else controller.close();
         } catch (error) {
           controller.error(error);
         }
