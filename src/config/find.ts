@@ -47,13 +47,13 @@ export interface ConfigSearch {
  * @throws RuntimeError `config_invalid` where a path that somebody named is not there, or a file cannot be read.
  * @example
  * ```ts
- * const files: Record<string, string> = { "/work/config.toml": '[runtime]\nbackend = "native"' };
+ * const files: Record<string, string> = { "/project/config.toml": '[runtime]\nbackend = "native"' };
  * const places = {
  *   readText: async (path: string) => files[path] ?? null,
- *   ...{ env: {}, workingDir: "/work", home: "/home/me", isWindows: false },
+ *   ...{ env: {}, workingDir: "/project", home: "/home/me", isWindows: false },
  * };
  * const { found } = await findConfig(places, { tables: ["runtime", "tools", "security"] });
- * found?.path; // → "/work/config.toml"
+ * found?.path; // → "/project/config.toml"
  * ```
  */
 export async function findConfig(

@@ -16,7 +16,7 @@ interface Machine {
 
 function places({ files, env = {}, home = "/home/ada", isWindows = false }: Machine): ConfigPlaces {
   const readText = async (path: string) => files[path] ?? null;
-  return { readText, env, workingDir: isWindows ? "C:\\work" : "/work", home, isWindows };
+  return { readText, env, workingDir: isWindows ? "C:\\work" : "/project", home, isWindows };
 }
 
 const find = (machine: Machine, flag?: string) => findConfig(places(machine), { flag, tables: definition.tables });
@@ -24,9 +24,9 @@ const find = (machine: Machine, flag?: string) => findConfig(places(machine), { 
 const all = {
   "/flag.toml": ours,
   "/variable.toml": ours,
-  "/work/prx-runtime.toml": ours,
-  "/work/.prx/config.toml": ours,
-  "/work/config.toml": ours,
+  "/project/prx-runtime.toml": ours,
+  "/project/.prx/config.toml": ours,
+  "/project/config.toml": ours,
   "/xdg/prx-runtime/config.toml": ours,
   "/home/ada/.config/prx-runtime/config.toml": ours,
 };
@@ -39,9 +39,9 @@ describe("the search", () => {
     found.push((await find({ files, env }, "/flag.toml")).found);
     found.push((await find({ files, env })).found);
     for (const next of [
-      "/work/prx-runtime.toml",
-      "/work/.prx/config.toml",
-      "/work/config.toml",
+      "/project/prx-runtime.toml",
+      "/project/.prx/config.toml",
+      "/project/config.toml",
       "/xdg/prx-runtime/config.toml",
     ]) {
       found.push((await find({ files, env: { XDG_CONFIG_HOME: "/xdg" } })).found);
@@ -51,9 +51,9 @@ describe("the search", () => {
     expect(found).toEqual([
       { path: "/flag.toml", text: ours, origin: "flag" },
       { path: "/variable.toml", text: ours, origin: "PRX_CONFIG" },
-      { path: "/work/prx-runtime.toml", text: ours, origin: "project" },
-      { path: "/work/.prx/config.toml", text: ours, origin: "project" },
-      { path: "/work/config.toml", text: ours, origin: "project" },
+      { path: "/project/prx-runtime.toml", text: ours, origin: "project" },
+      { path: "/project/.prx/config.toml", text: ours, origin: "project" },
+      { path: "/project/config.toml", text: ours, origin: "project" },
       { path: "/xdg/prx-runtime/config.toml", text: ours, origin: "user" },
       { path: "/home/ada/.config/prx-runtime/config.toml", text: ours, origin: "user" },
     ]);
@@ -63,17 +63,19 @@ describe("the search", () => {
     const { found, looked } = await find({ files: {} });
     expect(found).toBeNull();
     expect(looked.map(({ path, result }) => `${result} ${path}`)).toEqual([
-      "missing /work/prx-runtime.toml",
-      "missing /work/.prx/config.toml",
-      "missing /work/config.toml",
+      "missing /project/prx-runtime.toml",
+      "missing /project/.prx/config.toml",
+      "missing /project/config.toml",
       "missing /home/ada/.config/prx-runtime/config.toml",
     ]);
   });
 
   test("reads relative paths from the working directory", async () => {
-    expect((await find({ files: { "/work/own/a.toml": ours } }, "own/a.toml")).found?.path).toBe("/work/own/a.toml");
+    expect((await find({ files: { "/project/own/a.toml": ours } }, "own/a.toml")).found?.path).toBe(
+      "/project/own/a.toml",
+    );
     const env = { PRX_CONFIG: "a.toml" };
-    expect((await find({ files: { "/work/a.toml": ours }, env })).found?.path).toBe("/work/a.toml");
+    expect((await find({ files: { "/project/a.toml": ours }, env })).found?.path).toBe("/project/a.toml");
   });
 
   test("does without a home, and without a relative XDG_CONFIG_HOME", async () => {
@@ -99,13 +101,13 @@ describe("a path that somebody named", () => {
       "File /none.toml was named as the configuration and does not exist",
     );
     await expect(find({ files: all, env: { PRX_CONFIG: "none.toml" } })).rejects.toThrow(
-      "File /work/none.toml is named by the variable PRX_CONFIG",
+      "File /project/none.toml is named by the variable PRX_CONFIG",
     );
     await expect(find({ files: all }, "")).rejects.toThrow("is empty");
   });
 
   test("is taken whatever is in it", async () => {
-    expect((await find({ files: { "/work/config.toml": "[other]" } }, "config.toml")).found?.origin).toBe("flag");
+    expect((await find({ files: { "/project/config.toml": "[other]" } }, "config.toml")).found?.origin).toBe("flag");
   });
 
   test("counts as unset where the variable is empty", async () => {
@@ -121,9 +123,9 @@ describe("a config.toml in the working directory", () => {
     "this is no TOML",
     "text = '''\n[runtime]\n'''",
   ])("is somebody else's: %j", async (text) => {
-    const { found, looked } = await find({ files: { "/work/config.toml": text } });
+    const { found, looked } = await find({ files: { "/project/config.toml": text } });
     expect(found).toBeNull();
-    expect(looked).toContainEqual({ path: "/work/config.toml", result: "unrelated" });
+    expect(looked).toContainEqual({ path: "/project/config.toml", result: "unrelated" });
   });
 
   test.each([
@@ -134,7 +136,7 @@ describe("a config.toml in the working directory", () => {
     "[runtime]\nbackend = ",
     "runtime = oops",
   ])("is ours, right or wrong: %j", async (text) => {
-    expect((await find({ files: { "/work/config.toml": text } })).found?.path).toBe("/work/config.toml");
+    expect((await find({ files: { "/project/config.toml": text } })).found?.path).toBe("/project/config.toml");
   });
 });
 
@@ -145,5 +147,5 @@ test("a file that cannot be read is an error, and not passed over", async () => 
   };
   const search = findConfig({ ...machine, readText }, { tables: definition.tables });
   await expect(search).rejects.toBeInstanceOf(RuntimeError);
-  await expect(search).rejects.toThrow("Configuration /work/prx-runtime.toml cannot be read: permission denied");
+  await expect(search).rejects.toThrow("Configuration /project/prx-runtime.toml cannot be read: permission denied");
 });

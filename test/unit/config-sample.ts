@@ -42,7 +42,7 @@ export const keys: readonly (readonly [path: string, fallback: unknown, written:
   ["runtime.docker.pids_limit", 100, "32", 32],
   ["runtime.docker.network", "none", '"bridge"', "bridge"],
   ["runtime.docker.mount_workspace", true, "false", false],
-  ["runtime.docker.workspace_mount_path", "/workspace", '"/work"', "/work"],
+  ["runtime.docker.workspace_mount_path", "/workspace", '"/project"', "/project"],
   ["runtime.docker.auto_pull", true, "false", false],
   ["runtime.docker.auto_remove", true, "false", false],
   ["runtime.docker.tool_images.python", undefined, '"python:3.13-slim"', "python:3.13-slim"],

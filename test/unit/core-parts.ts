@@ -20,13 +20,13 @@ export type FakePaths = Readonly<Record<string, PathKind | { readonly linkTo: st
 
 /** A machine of the given parts. Its paths are links or what they are; one that is not given is missing. */
 export function hostOf(given: Partial<Host> & { readonly paths?: FakePaths } = {}): Host {
-  const { paths = { "/work": "directory" }, ...rest } = given;
+  const { paths = { "/project": "directory" }, ...rest } = given;
   const inspect = async (path: string): ReturnType<Host["inspect"]> => {
     const found = Object.hasOwn(paths, path) ? paths[path] : undefined;
     if (typeof found === "object") return inspect(found.linkTo);
     return { kind: found ?? "missing", realPath: path };
   };
-  return { owner: "owner-1", workingDir: "/work", env: {}, now: () => performance.now(), inspect, ...rest };
+  return { owner: "owner-1", workingDir: "/project", env: {}, now: () => performance.now(), inspect, ...rest };
 }
 
 /** The policy of a backend that isolates nothing and limits nothing. */

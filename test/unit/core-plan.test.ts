@@ -99,7 +99,7 @@ describe("the shell form", () => {
 });
 
 describe("where it works", () => {
-  const mine = { root: "/work", mode: "host" };
+  const mine = { root: "/project", mode: "host" };
   const nobodys = { root: null, mode: "private" };
 
   test.each([
@@ -111,11 +111,11 @@ describe("where it works", () => {
     ["outputs come out", { outputs: [] }, {}, nobodys],
     [
       "a directory is named",
-      { workingDir: "/work" },
+      { workingDir: "/project" },
       { filesystem: "none", workspaceMode: "copy" },
-      { root: "/work", mode: "copy" },
+      { root: "/project", mode: "copy" },
     ],
-    ["a directory is named and files go in", { workingDir: "/work", files: { a: "" } }, {}, mine],
+    ["a directory is named and files go in", { workingDir: "/project", files: { a: "" } }, {}, mine],
   ] as const)("%s", async (_, options, policy, workspace) => {
     const { plan } = await planOf({ options, policy });
     expect(plan.workspace).toEqual(workspace);

@@ -105,18 +105,18 @@ describe("with roots, on a real disk", () => {
 });
 
 describe("roots of other forms", () => {
-  const paths = { "/home/me/work/a": "directory", "~/work/a": "directory", "/work": "directory" } as const;
+  const paths = { "/home/me/work/a": "directory", "~/work/a": "directory", "/project": "directory" } as const;
 
   test("a leading ~ is the host user's home", async () => {
     const host = hostOf({ env: { HOME: "/home/me" }, paths });
     expect(await resolved("/home/me/work/a", host, ["~/work"])).toBe("/home/me/work/a");
     expect(await resolved("/home/me/work/a", host, ["~"])).toBe("/home/me/work/a");
-    expect(await resolved("/work", host, ["~/work"])).toBe("working_dir_not_allowed");
+    expect(await resolved("/project", host, ["~/work"])).toBe("working_dir_not_allowed");
   });
 
   test.each([[{}], [{ HOME: "" }], [{ HOME: "relative" }]])("without a home (%j) it allows nothing", async (env) => {
     const host = hostOf({ env, paths });
-    for (const given of ["/home/me/work/a", "/work", "~/work/a"]) {
+    for (const given of ["/home/me/work/a", "/project", "~/work/a"]) {
       expect(await resolved(given, host, ["~/work"])).toBe("working_dir_not_allowed");
     }
   });
