@@ -1,6 +1,6 @@
 /** What a host was started with does not reach its commands. */
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +47,15 @@ test.each([["node"], ["bun"]])("%s passes on nothing that it inherited", async (
   const open = await openDescriptors([program]);
   expect(open).toMatch(/pipe|\/pipes\//);
   expect(open).not.toContain(secret);
+});
+
+test("a descriptor beyond the limit of open files does not keep node from starting commands", () => {
+  const node = join(root, "node_modules", ".bin", "node");
+  const limited = spawnSync("bash", ["-c", 'exec 150</dev/null; ulimit -n 140; exec "$@"', "bash", node, host], {
+    encoding: "utf8",
+  });
+  expect([limited.status, limited.stderr]).toEqual([0, ""]);
+  expect(limited.stdout).toMatch(/pipes/);
 });
 
 test("deno offers no way to keep inherited descriptors back: they are passed on", async () => {
