@@ -3,7 +3,7 @@
 import { createReadStream, fstatSync, statSync } from "node:fs";
 import process from "node:process";
 import { isatty } from "node:tty";
-import { RuntimeError } from "../src/errors.ts";
+import { messageOf, RuntimeError } from "../src/errors.ts";
 
 /** Anything that Node's readable streams are, as far as it matters here. */
 interface Chunks extends AsyncIterable<Uint8Array> {
@@ -58,7 +58,7 @@ function openFile(path: string): ReadableStream<Uint8Array> {
     if (statSync(path).isDirectory()) throw new Error("it is a directory");
     return streamOf(createReadStream(path));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new RuntimeError("files_failed", `File ${path} of --stdin cannot be read: ${reason}`, { cause });
   }
 }

@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { styleText } from "node:util";
-import { RuntimeError } from "../src/errors.ts";
+import { messageOf, RuntimeError } from "../src/errors.ts";
 
 /** A colour or weight of node:util's `styleText`. */
 export type Style = Parameters<typeof styleText>[0];
@@ -61,7 +61,7 @@ function rethrow(cause: unknown, fd: 1 | 2): never {
   const code = cause instanceof Error && "code" in cause ? cause.code : null;
   if (code === "EPIPE" || code === "ERR_STREAM_DESTROYED") throw new ReaderLeft("The reader has left", { cause });
   const name = fd === 1 ? "stdout" : "stderr";
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   throw new RuntimeError("files_failed", `Output could not be written to ${name}: ${reason}`, {
     started: "maybe",
     cause,

@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
-import { RuntimeError } from "../src/errors.ts";
+import { messageOf, RuntimeError } from "../src/errors.ts";
 import type { ExecuteOptions, InputFile, RequestedLimits } from "../src/runtime-types.ts";
 import type { NetworkMode } from "../src/types.ts";
 import { parseCores, parseSize } from "../src/units.ts";
@@ -88,7 +88,7 @@ function readUnit(flag: string, written: string, read: (text: string) => number)
   try {
     return read(written);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new RuntimeError("invalid_request", `${flag}: ${reason}`, { cause });
   }
 }
@@ -117,7 +117,7 @@ function readFiles(pairs: readonly FilePair[]): Readonly<Record<string, InputFil
     try {
       files[path] = { content: readFileSync(hostFile), executable: (statSync(hostFile).mode & 0o111) !== 0 };
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new RuntimeError("files_failed", `File ${hostFile} cannot be read: ${reason}`, { cause });
     }
   }

@@ -1,6 +1,7 @@
 /** Writes what a command brought out to files of this machine. */
 
 import { writeFileSync } from "node:fs";
+import { messageOf } from "../src/errors.ts";
 import type { Warning } from "../src/types.ts";
 import { readPair } from "./request-flags.ts";
 
@@ -22,7 +23,7 @@ export function saveFiles(
     try {
       writeFileSync(hostFile, bytes);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       unsaved.push({ code: "output_not_saved", message: `Output ${path} was not written to ${hostFile}: ${reason}` });
     }
   }

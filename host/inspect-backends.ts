@@ -2,7 +2,7 @@
 
 import type { Backend, BackendEntry } from "../src/backend.ts";
 import type { Config } from "../src/config.ts";
-import { RuntimeError } from "../src/errors.ts";
+import { messageOf, RuntimeError } from "../src/errors.ts";
 import type { Host } from "../src/host.ts";
 import { buildPlan } from "../src/plan.ts";
 import { checkRequest } from "../src/request.ts";
@@ -80,8 +80,4 @@ async function judgeAll(
   const tool = findTool(config, request);
   const { plan } = await buildPlan({ request, tool, policy: backend.policy, config, host, backend: name });
   return judge(plan, backend.adapter.lower(plan)).clauses;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

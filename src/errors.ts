@@ -76,9 +76,13 @@ export class RuntimeError extends Error {
   }
 }
 
+/** What whatever was thrown says of itself. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** Makes a `RuntimeError` of whatever was thrown; one that already is stays as it is. */
 export function asRuntimeError(thrown: unknown, fallback: RuntimeErrorOptions = {}): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new RuntimeError("internal", message, { ...fallback, cause: thrown });
+  return new RuntimeError("internal", messageOf(thrown), { ...fallback, cause: thrown });
 }

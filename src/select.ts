@@ -1,7 +1,7 @@
 /** Which backend runs what: detection for `auto`, once, with every candidate's probe kept for `explain`. */
 
 import type { Backend, BackendEntry } from "./backend.ts";
-import { RuntimeError } from "./errors.ts";
+import { messageOf, RuntimeError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Candidate } from "./runtime-types.ts";
 import type { Availability, BackendName } from "./types.ts";
@@ -38,7 +38,7 @@ export function createProbe(
       const availability = await backend.adapter.isAvailable();
       return { backend, availability, probeMs: now() - since };
     } catch (error) {
-      const reason = `It could not be made ready: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = `It could not be made ready: ${messageOf(error)}`;
       return {
         backend: null,
         availability: { available: false, reason, remedy: "Mend that, or choose another backend" },

@@ -1,5 +1,7 @@
 /** Moves bytes between a command's streams and its caller; nothing here decides when to stop. */
 
+import { messageOf } from "./errors.ts";
+
 /** Takes a chunk; a promise slows the command until it settles. */
 export type Sink = (chunk: Uint8Array) => void | Promise<void>;
 
@@ -16,10 +18,6 @@ export async function pump(stream: ReadableStream<Uint8Array>, sink: Sink): Prom
   } catch (error) {
     return messageOf(error);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Whether the memory behind a view has been transferred: then it reads as empty. */

@@ -1,6 +1,6 @@
 /** Files into a working directory and out of it, each held inside by its real path. */
 
-import { RuntimeError } from "../../src/errors.ts";
+import { messageOf, RuntimeError } from "../../src/errors.ts";
 import type { CollectedFile, ExecutionPlan, StartIo } from "../../src/types.ts";
 import type { MemoryFiles } from "./file-tree.ts";
 
@@ -36,7 +36,7 @@ export function bringIn(files: MemoryFiles, directory: string, work: { plan: Exe
     try {
       files.write(place.real, bytes, { executable });
     } catch (error) {
-      throw failed(path, error instanceof Error ? error.message : String(error));
+      throw failed(path, messageOf(error));
     }
   }
 }
@@ -49,7 +49,7 @@ export function bringOut(files: MemoryFiles, directory: string, outputs: readonl
     try {
       return { path, bytes: files.read(place.real) };
     } catch (error) {
-      return { path, missing: error instanceof Error ? error.message : String(error) };
+      return { path, missing: messageOf(error) };
     }
   });
 }

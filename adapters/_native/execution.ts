@@ -1,7 +1,6 @@
 /** One local process from spawn to the last trace of it. */
 
-import { statSync } from "node:fs";
-import { RuntimeError } from "../../src/errors.ts";
+import { messageOf, RuntimeError } from "../../src/errors.ts";
 import type {
   CollectedFile,
   Execution,
@@ -17,7 +16,7 @@ import type { Cell, Containment } from "./containment.ts";
 import { watchCpuTime } from "./cpu-time.ts";
 import { drainable } from "./drain.ts";
 import type { NativeArtifact } from "./lower.ts";
-import { resolveCommand } from "./resolve-command.ts";
+import { resolveCommand, statOf } from "./resolve-command.ts";
 import { endTree } from "./stop.ts";
 import { collectFiles, makePrivateDirectory, removePrivateDirectory, writeFiles } from "./workspace-files.ts";
 
@@ -153,10 +152,10 @@ async function writeAll(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): P
 
 /** A working directory that has gone since the plan was made shows as anything: a missing command, a file that cannot be written. */
 function explainFailure(error: unknown, workingDir: string): unknown {
-  const stats = statSync(workingDir, { throwIfNoEntry: false });
+  const stats = statOf(workingDir);
   if (stats?.isDirectory()) return error;
-  const code = stats === undefined ? "working_dir_not_found" : "working_dir_not_a_directory";
-  const what = stats === undefined ? "not found" : "is not a directory";
+  const code = stats === null ? "working_dir_not_found" : "working_dir_not_a_directory";
+  const what = stats === null ? "not found" : "is not a directory";
   return new RuntimeError(code, `Working directory ${what}: ${workingDir}`, { backend: "native", cause: error });
 }
 
@@ -183,8 +182,4 @@ function spawnError(error: unknown, command: string): RuntimeError {
     default:
       return new RuntimeError("start_failed", `Command ${command} could not be started: ${messageOf(error)}`, options);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

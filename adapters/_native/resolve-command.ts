@@ -30,7 +30,8 @@ export function resolveCommand(command: string, search: CommandSearch): string {
   throw new RuntimeError("command_not_found", `Command not found: ${command}${where}`, { backend: "native" });
 }
 
-function statOf(file: string): Stats | null {
+/** `null` for what is not there, or cannot be reached. */
+export function statOf(file: string): Stats | null {
   try {
     return statSync(file, { throwIfNoEntry: false }) ?? null;
   } catch {

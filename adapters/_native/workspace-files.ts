@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
-import { RuntimeError } from "../../src/errors.ts";
+import { messageOf, RuntimeError } from "../../src/errors.ts";
 import type { CollectedFile, Leftover, PlannedFile } from "../../src/types.ts";
 
 /** The most of one output that is brought out, in bytes. It is held in memory, whoever wrote it. */
@@ -55,7 +55,7 @@ export function writeFiles(root: string, files: readonly PlannedFile[], bytes: R
         closeSync(fd);
       }
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new RuntimeError("files_failed", `File ${path} could not be put into the working directory: ${reason}`, {
         backend: "native",
         cause: error,
@@ -116,7 +116,7 @@ function reasonOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
   if (code === "ELOOP" || code === "EMLINK") return "it is a symbolic link";
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 function isBelow(path: string, root: string): boolean {

@@ -1,6 +1,6 @@
 /** Where config.toml is looked for. The machine is seen through a port, so the order can be tested without one. */
 
-import { RuntimeError } from "../errors.ts";
+import { messageOf, RuntimeError } from "../errors.ts";
 import { parseTables } from "./toml.ts";
 
 /** The machine as the search needs it. */
@@ -112,7 +112,7 @@ async function read(path: string, places: ConfigPlaces): Promise<string | null> 
   try {
     return await places.readText(path);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new RuntimeError("config_invalid", `Configuration ${path} cannot be read: ${reason}`, { cause });
   }
 }

@@ -33,7 +33,7 @@ interface Inside {
 const inside = (schema: Schema) => schema as unknown as Inside;
 
 /** The schema below an `optional`. */
-export function unwrap(schema: Schema): Schema {
+function unwrap(schema: Schema): Schema {
   const { wrapped } = inside(schema);
   return wrapped === undefined ? schema : unwrap(wrapped);
 }
