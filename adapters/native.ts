@@ -4,7 +4,6 @@ import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BackendFactory } from "../src/backend.ts";
-import { type Config, writtenKeys } from "../src/config.ts";
 import type { Availability, Capabilities, RuntimeAdapter } from "../src/types.ts";
 import { createCgroups } from "./_native/cgroup.ts";
 import { findHierarchies, type Hierarchy } from "./_native/cgroup-mounts.ts";
@@ -17,19 +16,21 @@ import { createPipePool } from "./_native/pipes.ts";
 import { nativePolicy } from "./_native/policy.ts";
 import { createProcessGroups } from "./_native/process-group.ts";
 import { openRecordStore, type RunRecords } from "./_native/run-records.ts";
+import { prepareSandbox } from "./_native/sandbox/prepare.ts";
 import { loadSpawn } from "./_native/spawn.ts";
 import { sweepOrphans } from "./_native/sweep.ts";
 import { createProcessTrees } from "./_native/windows-tree.ts";
 
-const capabilities: Capabilities = {
+const capabilitiesOf = (isSandboxed: boolean): Capabilities => ({
   separateStderr: true,
-  reportsSignal: true,
+  // A sandbox's monitor tells of it only by the number that a shell would give.
+  reportsSignal: !isSandboxed,
   stdin: true,
   files: true,
   runsPrograms: true,
   resumable: false,
   anyEnvName: true,
-};
+});
 
 /**
  * The native backend: a child process of this one. Isolates nothing by itself; ends everything it began.
@@ -45,20 +46,27 @@ const capabilities: Capabilities = {
  * ```
  */
 export const native: BackendFactory = async ({ config, host, log }) => {
-  const sandbox = sandboxWishes(config);
-  const store = openRecordStore(stateDirectory(host.env));
+  const directory = stateDirectory(host.env);
+  const store = openRecordStore(directory);
   const records = store.own(host.owner, []);
   // Begun early: another process makes the pipes meanwhile.
-  const loading = loadSpawn(() => createPipePool(join(records.home, "pipes")));
+  const isSandboxed = config.security.sandbox.backend !== "none";
+  const loading = loadSpawn(() => createPipePool(join(records.home, "pipes")), isSandboxed);
   const hierarchies = findHierarchies();
   const cgroups = createCgroups(hierarchies, host.owner);
   if (cgroups !== null) records.keepsIn(cgroups.trunks);
   const containment = cgroups ?? createGroups(records, hierarchies);
+  const place = { env: host.env, ownDirectory: records.home, stateDirectory: directory };
+  const sandbox = await prepareSandbox(config, place).catch((error: unknown) => {
+    records.close();
+    throw error;
+  });
   const facts: NativeFacts = {
     platform: process.platform,
     containment,
     prlimit: findPrlimit(),
     ...openFilesLimit().hard,
+    sandbox: sandbox.facts,
   };
   const left = await sweepOrphans(store);
   if (left.found > 0)
@@ -68,11 +76,12 @@ export const native: BackendFactory = async ({ config, host, log }) => {
 
   const adapter: RuntimeAdapter = {
     name: "native",
-    capabilities,
-    isAvailable: async () => availability(sandbox, containment),
+    capabilities: capabilitiesOf(isSandboxed),
+    isAvailable: async () => sandbox.unavailable ?? availability(facts),
     lower: (plan) => lowerNative(plan, facts),
     start: (plan, io, signal) => {
-      return startNative({ plan, artifact: artifactOf(plan, facts), io, signal, containment, spawn });
+      const artifactIn = (workingDir: string) => artifactOf(plan, facts, workingDir);
+      return startNative({ plan, artifactIn, io, signal, containment, spawn });
     },
     sweep: () => sweepOrphans(store),
     close,
@@ -85,22 +94,9 @@ function createGroups(records: RunRecords, hierarchies: readonly Hierarchy[]): C
   return createProcessGroups(records, whyUndivided(hierarchies));
 }
 
-/** The keys of `[security.sandbox]` that ask for what this version does not have: none of them is ignored. */
-function sandboxWishes(config: Config): readonly string[] {
-  if (config.security.sandbox.backend !== "none") return ["security.sandbox.backend"];
-  return [...writtenKeys(config)].filter(
-    (key) => key.startsWith("security.sandbox.") && key !== "security.sandbox.backend",
-  );
-}
-
-function availability(sandbox: readonly string[], containment: Containment): Availability {
-  if (sandbox.length === 0) return { available: true, details: `Local processes, held by ${containment.description}` };
-  return {
-    available: false,
-    reason: `This version has no sandbox to put around local processes, and ${sandbox.join(", ")} asks for one`,
-    remedy:
-      'Leave these keys out, with security.sandbox.backend = "none", to run commands with all that this user may do',
-  };
+function availability({ containment, sandbox }: NativeFacts): Availability {
+  const within = sandbox == null ? "" : `, sandboxed by ${sandbox.program.name}`;
+  return { available: true, details: `Local processes, held by ${containment.description}${within}` };
 }
 
 const closePauseMs = 5;

@@ -46,6 +46,7 @@ interface CellParts {
   readonly pool: LeafPool;
   readonly id: string;
   readonly limits: CellLimits;
+  readonly monitored: boolean;
 }
 
 /** The leaf that keeps each limit; `null` where there is no such limit. */
@@ -59,7 +60,7 @@ interface CellLeaves {
 
 /** @throws Error when a leaf cannot be made, or cannot have its limit. */
 export function openCell(parts: CellParts): Cell {
-  const { pool, limits } = parts;
+  const { pool, limits, monitored } = parts;
   const { memoryBytes, pids, cpuTimeMs } = limits;
   // Limits and counters stay with a leaf, so one that has them is used once.
   const reusable = memoryBytes === null && pids === null && cpuTimeMs === null;
@@ -90,7 +91,7 @@ export function openCell(parts: CellParts): Cell {
       }
     },
     signal: (signal) => {
-      if (signal === "SIGTERM") return terminate(leader, tree.members());
+      if (signal === "SIGTERM") return terminate(leader, tree.members(), monitored);
       killed = true;
       killLeaf(tree.directory);
     },
@@ -125,8 +126,8 @@ function openLeaves({ branches, pool, id, limits }: CellParts, reusable: boolean
   return { tree, memory: on(memory), pids: on(pids), cpu: on(cpu), all };
 }
 
-function terminate(leader: number, members: readonly number[]): void {
-  signalGroup(leader, "SIGTERM");
+function terminate(leader: number, members: readonly number[], monitored: boolean): void {
+  if (!monitored) signalGroup(leader, "SIGTERM");
   for (const pid of members) if (pid !== leader) signalProcess(pid, "SIGTERM");
 }
 

@@ -45,7 +45,7 @@ export function createCgroups(hierarchies: readonly Hierarchy[], owner: string):
     can: { memoryBytes: branches.memory !== null, pids: branches.pids !== null, cpuTimeMs: branches.cpu !== null },
     cannot: whyNot(branches, hierarchies),
     trunks: all.map(({ trunk }) => trunk),
-    open: (id, limits) => openCell({ branches, pool, id, limits }),
+    open: (id, limits, { monitored = false } = {}) => openCell({ branches, pool, id, limits, monitored }),
     close: () => {
       pool.close();
       return all.map((branch) => branch.close()).every((gone) => gone);

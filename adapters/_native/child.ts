@@ -12,6 +12,8 @@ export interface SpawnRequest {
   readonly workingDir: string;
   /** Without it the command reads an end of file at once. */
   readonly stdin: boolean;
+  /** Open files for the places from 3 on; they stay open here. @default none */
+  readonly descriptors?: readonly number[];
 }
 
 /** A child that leads a process group and a session of its own. */
@@ -24,6 +26,19 @@ export interface Child {
   readonly exited: Promise<ExitKind>;
   /** Nothing of it is needed any more. `contained`: no process can still hold the other ends of its streams. */
   dispose(contained: boolean): void;
+  /** There where the child is a monitor around the command: what its exit says of the command. */
+  readonly monitor?: Monitor;
+}
+
+/** A child that stands between the host and the command. */
+export interface Monitor {
+  /**
+   * @param stopped whether it was asked to end: what dies on its way to the command died of that
+   * @throws RuntimeError when the command was not run.
+   */
+  ending(exit: ExitKind, stopped: boolean): ExitKind;
+  /** Whether all that it watched has gone, after its exit. */
+  isEmpty(): boolean;
 }
 
 /** A child that could not be started, with the runtime's own error. */

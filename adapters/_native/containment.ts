@@ -24,9 +24,14 @@ export interface Containment {
   /** Why not, and what to do, where more is known than that there is no cgroup. */
   readonly cannot?: Readonly<Partial<Record<keyof CellLimits, string>>>;
   /** A new, empty cell. `id` has no character that a file name cannot have. */
-  open(id: string, limits: CellLimits): Cell;
+  open(id: string, limits: CellLimits, options?: CellOptions): Cell;
   /** Ends what still runs. Answers whether all of it is gone: may be called again if not. */
   close(): boolean;
+}
+
+export interface CellOptions {
+  /** The first process only watches over the command, and takes it down when it ends: it is not asked to, only forced. */
+  readonly monitored?: boolean;
 }
 
 /** Holds one execution. */

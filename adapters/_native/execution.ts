@@ -6,6 +6,7 @@ import type {
   Execution,
   ExecutionPlan,
   Exit,
+  ExitKind,
   Leftover,
   Progress,
   StartIo,
@@ -17,13 +18,15 @@ import { watchCpuTime } from "./cpu-time.ts";
 import { drainable } from "./drain.ts";
 import type { NativeArtifact } from "./lower.ts";
 import { resolveCommand, statOf } from "./resolve-command.ts";
+import { sandboxed } from "./sandbox/sandboxed-spawn.ts";
+import { whyHidden } from "./sandbox/visible.ts";
 import { endTree } from "./stop.ts";
 import { collectFiles, makePrivateDirectory, removePrivateDirectory, writeFiles } from "./workspace-files.ts";
 
 /** What an execution is started with. */
 export interface NativeStart {
   readonly plan: ExecutionPlan;
-  readonly artifact: NativeArtifact;
+  readonly artifactIn: (workingDir: string) => NativeArtifact;
   readonly io: StartIo;
   readonly signal: AbortSignal;
   readonly containment: Containment;
@@ -42,9 +45,12 @@ export async function startNative(start: NativeStart): Promise<Execution> {
   let cell: Cell | null = null;
   try {
     writeFiles(workingDir, plan.files, io.files);
-    const file = resolveCommand(plan.argv[0], { platform: process.platform, env: plan.env, workingDir });
-    cell = openCell(start);
-    const child = await spawnIn(cell, start, { file, workingDir });
+    const artifact = start.artifactIn(workingDir);
+    const search = { platform: process.platform, env: plan.env, workingDir };
+    const view = artifact.sandbox?.view;
+    const file = resolveCommand(plan.argv[0], search, (found) => (view === undefined ? null : whyHidden(found, view)));
+    cell = openCell(start, artifact);
+    const child = await spawnIn(cell, start, { artifact, file, workingDir });
     return follow(start, { child, cell, workingDir, removeDirectory });
   } catch (error) {
     cell?.dispose();
@@ -54,10 +60,15 @@ export async function startNative(start: NativeStart): Promise<Execution> {
   }
 }
 
-function openCell({ containment, plan }: NativeStart): Cell {
+/** Of a sandbox's own: its monitor, and the first process inside. */
+const monitorPids = 2;
+
+function openCell({ containment, plan }: NativeStart, { sandbox }: NativeArtifact): Cell {
   try {
     const { memoryBytes, pids, cpuTimeMs } = plan.limits;
-    return containment.open(plan.id, { memoryBytes, pids, cpuTimeMs });
+    const monitored = sandbox !== null;
+    const allPids = pids === null || !monitored ? pids : pids + monitorPids;
+    return containment.open(plan.id, { memoryBytes, pids: allPids, cpuTimeMs }, { monitored });
   } catch (error) {
     throw new RuntimeError("start_failed", `Nothing could be made to hold the command: ${messageOf(error)}`, {
       backend: "native",
@@ -68,9 +79,10 @@ function openCell({ containment, plan }: NativeStart): Cell {
 
 async function spawnIn(
   cell: Cell,
-  { plan, artifact, spawn }: NativeStart,
-  at: { file: string; workingDir: string },
+  { plan, spawn }: NativeStart,
+  at: { artifact: NativeArtifact; file: string; workingDir: string },
 ): Promise<Child> {
+  const { artifact } = at;
   const [wrapper, ...flags] = artifact.wrapper;
   const args = plan.argv.slice(1);
   const request = {
@@ -80,7 +92,8 @@ async function spawnIn(
     workingDir: at.workingDir,
     stdin: plan.stdin !== "none",
   };
-  const child = cell.enter(() => spawn(request));
+  const start = artifact.sandbox === null ? spawn : sandboxed(spawn, artifact.sandbox, plan.id);
+  const child = cell.enter(() => start(request));
   if (child.pid !== undefined) return child;
   throw spawnError(await child.failure, plan.argv[0]);
 }
@@ -99,14 +112,16 @@ function follow(
   const stdout = drainable(child.stdout);
   const stderr = drainable(child.stderr);
   const cpuTime = watchCpuTime(cell, plan.limits.cpuTimeMs);
-  const stop = endTree(cell, child.exited, { signal, graceMs: plan.limits.killGraceMs });
+  const { monitor } = child;
+  const isEmpty = () => cell.isEmpty() && (monitor?.isEmpty() ?? true);
+  const stop = endTree({ ...cell, isEmpty }, child.exited, { signal, graceMs: plan.limits.killGraceMs });
   if (io.stdin !== undefined && child.stdin !== null) writeAll(child.stdin, io.stdin);
 
-  const ended = child.exited.then((kind): Exit => {
+  const ended = child.exited.then((exit): Exit => {
+    const kind = monitor?.ending(exit, signal.aborted) ?? exit;
     const spent = cpuTime.settle();
     const outOfMemory = cell.wasOutOfMemory();
-    const killed = kind.kind === "signaled" && kind.signal === "SIGKILL";
-    if (outOfMemory && killed && !stop.killed && !spent) return { kind: "out_of_memory", number: kind.number };
+    if (outOfMemory && wasKilled(kind) && !stop.killed && !spent) return { kind: "out_of_memory", number: killNumber };
     return { ...kind, warnings: [...(spent ? [cpuTimeSpent] : []), ...(outOfMemory ? [childOutOfMemory] : [])] };
   });
   const emptied = stop.emptied.then((leftovers) => {
@@ -129,6 +144,15 @@ function follow(
     outputs,
     released,
   };
+}
+
+const killNumber = 9;
+
+/** A monitor tells of a signal only by the number that a shell would give. */
+function wasKilled(kind: ExitKind): boolean {
+  return kind.kind === "signaled"
+    ? kind.signal === "SIGKILL"
+    : kind.kind === "exited" && kind.code === 128 + killNumber;
 }
 
 const cpuTimeSpent: Warning = {

@@ -2,6 +2,13 @@
 
 import type { Clause, ExecutionPlan, Lowering, Verdict, Warning } from "../../src/types.ts";
 import type { CellLimits, Containment } from "./containment.ts";
+import {
+  describeSandbox,
+  lowerSandbox,
+  type SandboxArtifact,
+  type SandboxFacts,
+  sandboxVerdicts,
+} from "./sandbox/lower-sandbox.ts";
 
 /** What was found of this machine when the adapter was made. */
 export interface NativeFacts {
@@ -11,6 +18,8 @@ export interface NativeFacts {
   readonly prlimit: string | null;
   /** The most files that this process may let another open (the hard limit); more cannot be asked for. @default no limit */
   readonly mostOpenFiles?: number;
+  /** What goes around every command. @default nothing */
+  readonly sandbox?: SandboxFacts | null;
 }
 
 /** What a spawn needs besides what is looked up at its moment. */
@@ -20,6 +29,7 @@ export interface NativeArtifact {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   readonly workingDir: string | null;
+  readonly sandbox: SandboxArtifact | null;
 }
 
 const uncontained: Warning = {
@@ -36,22 +46,35 @@ export function lowerNative(plan: ExecutionPlan, facts: NativeFacts): Lowering {
       return describe(artifact, facts);
     },
     verdicts: verdictsOf(plan, facts),
-    addedEnv: facts.platform === "win32" ? ["SYSTEMROOT"] : [],
-    warnings: facts.containment.holdsDaemons ? [] : [uncontained],
+    addedEnv: [...(facts.platform === "win32" ? ["SYSTEMROOT"] : []), ...(facts.sandbox?.program.addedEnv ?? [])],
+    // Everything in a sandbox ends with its first process, daemons too.
+    warnings: facts.containment.holdsDaemons || facts.sandbox != null ? [] : [uncontained],
   };
 }
 
 /** What is started, and what is shown of it. */
-export function artifactOf(plan: ExecutionPlan, facts: NativeFacts): NativeArtifact {
-  const { argv, env, workingDir } = plan;
-  return { wrapper: wrapperFor(plan, facts), argv, env, workingDir };
+export function artifactOf(
+  plan: ExecutionPlan,
+  facts: NativeFacts,
+  workingDir: string | null = plan.workingDir,
+): NativeArtifact {
+  const { argv, env } = plan;
+  const sandbox = facts.sandbox == null ? null : lowerSandbox(plan, facts.sandbox, workingDir);
+  return { wrapper: wrapperFor(plan, facts), argv, env, workingDir, sandbox };
 }
 
-function describe({ wrapper, argv, env, workingDir }: NativeArtifact, { containment }: NativeFacts): string {
+function describe(
+  { wrapper, argv, env, workingDir, sandbox }: NativeArtifact,
+  { containment, sandbox: facts }: NativeFacts,
+): string {
   const names = Object.keys(env).sort().join(" ");
-  const words = [...wrapper, ...argv].map((word) => JSON.stringify(word)).join(" ");
+  // No value of the environment is shown, not even of those that a sandbox is told by its arguments.
+  const around = sandbox?.program.wrap(sandbox.view, {}).words ?? [];
+  const words = [...wrapper, ...around, ...argv].map((word) => JSON.stringify(word)).join(" ");
   const where = workingDir ?? "a private directory";
-  return `spawn ${words}\nin ${where}\nwith ${names === "" ? "no variables" : names}\nheld by ${containment.description}`;
+  const parts = [`spawn ${words}`, `in ${where}`, `with ${names === "" ? "no variables" : names}`];
+  const seen = sandbox === null || facts == null ? [] : [describeSandbox(sandbox.view, facts)];
+  return [...parts, `held by ${containment.description}`, ...seen].join("\n");
 }
 
 function wrapperFor(
@@ -69,10 +92,8 @@ function wrapperFor(
   return flags.length === 0 ? [] : [prlimit, ...flags, "--"];
 }
 
-function verdictsOf(
-  { network, filesystem, privilege, limits }: ExecutionPlan,
-  facts: NativeFacts,
-): Record<Clause, Verdict> {
+function verdictsOf(plan: ExecutionPlan, facts: NativeFacts): Record<Clause, Verdict> {
+  const { network, filesystem, privilege, limits } = plan;
   const { containment, prlimit } = facts;
   const isolation = (asked: string, widest: string, what: string): Verdict =>
     asked === widest
@@ -87,9 +108,13 @@ function verdictsOf(
   const without = (what: keyof CellLimits) =>
     containment.cannot?.[what] ?? "There is no cgroup here that this process may divide";
   return {
-    network: isolation(network, "all", "the host's network"),
-    filesystem: isolation(filesystem, "host", "the host user's files"),
-    privilege: isolation(privilege, "host", "the host user's privileges"),
+    ...(facts.sandbox == null
+      ? {
+          network: isolation(network, "all", "the host's network"),
+          filesystem: isolation(filesystem, "host", "the host user's files"),
+          privilege: isolation(privilege, "host", "the host user's privileges"),
+        }
+      : sandboxVerdicts(plan, facts.sandbox)),
     environment: { grade: "enforced", because: "Exactly the plan's variables are given" },
     cpu: limit(limits.cpus, false, "", none("A share of the processors is not set for local processes")),
     cpu_time: limit(

@@ -9,6 +9,8 @@ import { nativeFragment } from "../native.fragment.ts";
 export function nativePolicy(config: Config, platform: string): BackendPolicy {
   const { resources } = config.security;
   const { env, shell } = sectionOf(config, nativeFragment);
+  const { backend, allow_network } = config.security.sandbox;
+  const sandboxed = backend !== "none";
   const written: ResourceClause[] = [];
   const ask = (clause: ResourceClause, value: number | undefined, unit: number): number | null => {
     if (value === undefined) return null;
@@ -17,10 +19,10 @@ export function nativePolicy(config: Config, platform: string): BackendPolicy {
   };
   return {
     // A local process reaches what its user reaches; the sandbox, where there is one, restricts it.
-    network: "all",
-    filesystem: "host",
-    privilege: "host",
-    workspaceMode: "host",
+    network: sandboxed && !allow_network ? "none" : "all",
+    filesystem: sandboxed ? "workspace" : "host",
+    privilege: sandboxed ? "none" : "host",
+    workspaceMode: sandboxed ? "mount" : "host",
     limits: {
       memoryBytes: ask("memory", resources.max_memory_mb, 1024 * 1024),
       cpus: null,

@@ -18,8 +18,8 @@ export function createProcessGroups(records: RunRecords, because?: string): Cont
     holdsDaemons: false,
     can: { memoryBytes: false, pids: false, cpuTimeMs: false },
     ...(because === undefined ? {} : { cannot: { memoryBytes: because, pids: because, cpuTimeMs: because } }),
-    open: (id) => {
-      const cell = openCell(id, records, () => open.delete(cell));
+    open: (id, _limits, { monitored = false } = {}) => {
+      const cell = openCell(id, records, { monitored, onDispose: () => open.delete(cell) });
       open.add(cell);
       return cell;
     },
@@ -30,7 +30,11 @@ export function createProcessGroups(records: RunRecords, because?: string): Cont
   };
 }
 
-function openCell(id: string, records: RunRecords, onDispose: () => void): Cell {
+function openCell(
+  id: string,
+  records: RunRecords,
+  { monitored, onDispose }: { readonly monitored: boolean; readonly onDispose: () => void },
+): Cell {
   let leader = 0;
   /** Those outside of the group that were signalled once: when their parent has ended, nothing leads to them any more. */
   const strays = new Map<number, ProcessEntry>();
@@ -51,7 +55,8 @@ function openCell(id: string, records: RunRecords, onDispose: () => void): Cell 
     signal: (signal) => {
       // Read before the first of them ends: afterwards its children belong to init.
       for (const one of familyOf(leader, listProcesses())) if (one.group !== leader) strays.set(one.pid, one);
-      if (!signalGroup(leader, signal)) signalProcess(leader, signal);
+      const spared = monitored && signal === "SIGTERM";
+      if (!spared && !signalGroup(leader, signal)) signalProcess(leader, signal);
       for (const stray of strays.values()) if (isSameProcess(stray)) signalProcess(stray.pid, signal);
     },
     isEmpty: () => !groupLives(leader) && ![...strays.values()].some(isSameProcess),

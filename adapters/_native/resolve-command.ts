@@ -12,17 +12,26 @@ const mostKnown = 256;
 /**
  * The absolute path of a command; see {@link commandCandidates} for where it is searched.
  *
+ * @param hides why a program that is there is not there for the command, which then looks further; `null`: it is
  * @throws RuntimeError `command_not_found` or `not_executable`, naming the command.
  */
-export function resolveCommand(command: string, search: CommandSearch): string {
+export function resolveCommand(
+  command: string,
+  search: CommandSearch,
+  hides: (file: string) => RuntimeError | null = () => null,
+): string {
   let refusal: string | null = null;
+  let hidden: RuntimeError | null = null;
   for (const file of commandCandidates(command, search)) {
     const stats = statOf(file);
     if (stats === null) continue;
     const wrong = whyNot(file, stats, search.workingDir);
-    if (wrong === null) return file;
-    refusal ??= `${file} ${wrong}`;
+    const hiding = wrong === null ? hides(file) : null;
+    if (wrong === null && hiding === null) return file;
+    hidden ??= hiding;
+    if (wrong !== null) refusal ??= `${file} ${wrong}`;
   }
+  if (hidden !== null) throw hidden;
   if (refusal !== null) {
     throw new RuntimeError("not_executable", `Command cannot be executed: ${refusal}`, { backend: "native" });
   }
@@ -67,11 +76,20 @@ function mayExecute(file: string, { mode }: Stats): boolean {
 /** What keeps the kernel from running a text. Without this, some runtimes would hand it to a shell, line by line. */
 function scriptFault(head: string, workingDir: string): string | null {
   if (!head.startsWith("#!")) return 'is neither a program nor a script that begins with "#!"';
-  // A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it.
-  const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
+  const interpreter = interpreterIn(head);
   if (interpreter === undefined) return 'begins with "#!" but names no interpreter';
   const isThere = statOf(resolve(workingDir, interpreter)) !== null;
   return isThere ? null : `names an interpreter that is missing: ${JSON.stringify(interpreter)}`;
+}
+
+/** A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it. */
+function interpreterIn(head: string): string | undefined {
+  return /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
+}
+
+/** The interpreter that a script names; `null` for what is none. */
+export function interpreterOf(file: string): string | null {
+  return interpreterIn(readHead(file) ?? "") ?? null;
 }
 
 function readHead(file: string): string | null {

@@ -25,9 +25,12 @@ function start(request: SpawnRequest, pipes: OutputPipes | null): Child {
       env: request.env,
       detached: true,
       windowsHide: true,
-      stdin: request.stdin ? "pipe" : "ignore",
-      stdout: pipes?.stdout.childFd ?? "pipe",
-      stderr: pipes?.stderr.childFd ?? "pipe",
+      stdio: [
+        request.stdin ? "pipe" : "ignore",
+        pipes?.stdout.childFd ?? "pipe",
+        pipes?.stderr.childFd ?? "pipe",
+        ...(request.descriptors ?? []),
+      ],
     });
     pipes?.handOver();
     return {

@@ -39,7 +39,8 @@ function start(request: SpawnRequest, pipes: OutputPipes | null, mask: Descripto
         request.stdin ? "pipe" : "ignore",
         pipes?.stdout.childFd ?? "pipe",
         pipes?.stderr.childFd ?? "pipe",
-        ...mask.places,
+        ...(request.descriptors ?? []),
+        ...mask.places.slice(request.descriptors?.length ?? 0),
       ],
     });
   } catch (error) {

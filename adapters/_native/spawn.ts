@@ -8,8 +8,12 @@ import type { PipePool } from "./pipes.ts";
  * nobody can catch it when a child dies of a real-time signal, so a command could end its host; and on Bun and Deno the
  * runtime's own spawn is the faster.
  */
-export async function loadSpawn(pipes: () => Promise<PipePool | null>): Promise<Spawn> {
-  if ("Deno" in globalThis) return (await import("./spawn-deno.ts")).denoSpawn;
+export async function loadSpawn(pipes: () => Promise<PipePool | null>, sandboxed = false): Promise<Spawn> {
+  if ("Deno" in globalThis) {
+    // A sandbox is handed open files, which Deno's own spawn cannot do; and its monitor dies of no signal of the command's.
+    if (sandboxed) return (await import("./spawn-node.ts")).createNodeSpawn(null);
+    return (await import("./spawn-deno.ts")).denoSpawn;
+  }
   const pool = pipes();
   if ("Bun" in globalThis) return (await import("./spawn-bun.ts")).createBunSpawn(await pool);
   return (await import("./spawn-node.ts")).createNodeSpawn(await pool);

@@ -38,7 +38,7 @@ async function start(containment: Cgroups, script: string, { limits = {}, signal
   const facts: NativeFacts = { platform: process.platform, containment, prlimit: null };
   const { artifact, warnings, verdicts } = lowerNative(plan, facts);
   const parts = { plan, io: noIo, signal, containment, spawn };
-  const execution = await startNative({ ...parts, artifact: artifact as NativeArtifact });
+  const execution = await startNative({ ...parts, artifactIn: () => artifact as NativeArtifact });
   const output = Promise.all([readText(execution.stdout), readText(execution.stderr)]);
   return { execution, output, warnings, verdicts, pid: Number(execution.ref.handle) };
 }
@@ -124,8 +124,15 @@ describe.each(versions)("%s", (_, hierarchies) => {
       failure: Promise.resolve(Object.assign(new Error("EPERM"), { code: "EPERM" })),
     });
     const plan = planFor(["/bin/sh"], { workingDir: base });
-    const artifact: NativeArtifact = { wrapper: [], argv: plan.argv, env: {}, workingDir: base };
-    const attempt = startNative({ plan, artifact, io: noIo, signal: never(), containment: cgroups, spawn: failed });
+    const artifact: NativeArtifact = { wrapper: [], argv: plan.argv, env: {}, workingDir: base, sandbox: null };
+    const attempt = startNative({
+      plan,
+      artifactIn: () => artifact,
+      io: noIo,
+      signal: never(),
+      containment: cgroups,
+      spawn: failed,
+    });
     await expect(attempt).rejects.toMatchObject({ code: "not_executable" });
     expect(ownCgroups()).toBe(before);
   });

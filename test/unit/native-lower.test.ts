@@ -30,7 +30,7 @@ describe("the spawn", () => {
     const env = { API_KEY: "s3cret" };
     const plan = planOf({}, { env, workingDir: "/w" });
     expect(lowerNative(plan, facts()).artifact).toEqual({
-      ...{ wrapper: [], argv: ["tool", "a b", ""], env, workingDir: "/w" },
+      ...{ wrapper: [], argv: ["tool", "a b", ""], env, workingDir: "/w", sandbox: null },
     });
   });
 

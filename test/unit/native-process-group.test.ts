@@ -38,7 +38,7 @@ function groups() {
       return child;
     };
     const parts = { plan, io: noIo, signal, containment, spawn: told };
-    const execution = await startNative({ ...parts, artifact: artifact as NativeArtifact });
+    const execution = await startNative({ ...parts, artifactIn: () => artifact as NativeArtifact });
     const output = Promise.all([readText(execution.stdout), readText(execution.stderr)]);
     return { execution, output, warnings, pid: Number(execution.ref.handle), id: plan.id };
   };
@@ -171,8 +171,8 @@ describe("a command that could not be started", () => {
     const kill = vi.spyOn(process, "kill").mockReturnValue(true);
     onTestFinished(() => kill.mockRestore());
     const plan = planFor(["/bin/sh"], { env: {} });
-    const artifact: NativeArtifact = { wrapper: [], argv: plan.argv, env: {}, workingDir: null };
-    const parts = { plan, artifact, io: noIo, signal: never(), containment };
+    const artifact: NativeArtifact = { wrapper: [], argv: plan.argv, env: {}, workingDir: null, sandbox: null };
+    const parts = { plan, artifactIn: () => artifact, io: noIo, signal: never(), containment };
     await expect(startNative({ ...parts, spawn: failed })).rejects.toMatchObject({ code: "argument_list_too_long" });
     expect([containment.close(), recorded(), kill.mock.calls]).toEqual([true, [], []]);
   });

@@ -165,8 +165,9 @@ export const environmentCases: readonly ContractCase[] = [
       await write("three/tool", tool("found"), { executable: true });
       const shared = await runtime();
       const PATH = ["none", "one", "two", "three"].map((name) => `${path}/${name}`).join(":");
-      equal((await shared.execute("tool", [], { env: { PATH } })).stdout, "found\n", "stdout");
-      await rejects(shared.execute("tool", [], { env: { PATH: `${path}/one:${path}/two` } }), "not_executable");
+      const run = (PATH: string) => shared.execute("tool", [], { env: { PATH }, workingDir: path });
+      equal((await run(PATH)).stdout, "found\n", "stdout");
+      await rejects(run(`${path}/one:${path}/two`), "not_executable");
     },
   },
   {

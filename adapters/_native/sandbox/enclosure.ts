@@ -1,0 +1,151 @@
+/** One execution's sandbox: what it is started with, and what is known of it at its end. */
+
+import { closeSync, constants, mkdirSync, openSync, readSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { RuntimeError } from "../../../src/errors.ts";
+import type { ExitKind } from "../../../src/types.ts";
+import type { ByteSource } from "../drain.ts";
+import { findProcess } from "../process-table.ts";
+import type { SandboxArtifact } from "./lower-sandbox.ts";
+import type { SandboxProgram, SandboxStatus } from "./sandbox-program.ts";
+
+type EnclosureSource = Pick<SandboxArtifact, "program" | "ownDirectory" | "filter">;
+
+/** The parts of one run that are not in its argv. */
+export interface Enclosure {
+  /** For the places from 3 on in the child. */
+  readonly descriptors: readonly number[];
+  /** The child has its own copies. */
+  handOver(): void;
+  /** Passes stderr on without what the sandbox program itself complained about. */
+  onlyTheCommands(stderr: ByteSource, exited: Promise<unknown>): ByteSource;
+  /** Reads what the program told of the run: after its exit, before anything below is asked. */
+  settle(): SandboxStatus;
+  /**
+   * What the exit means.
+   *
+   * @throws RuntimeError when it is the sandbox that failed, and the command was not run.
+   */
+  ending(exit: ExitKind, stopped: boolean): ExitKind;
+  /** Whether something inside may still be on its way out, after the monitor has gone. */
+  isEmpty(): boolean;
+  /** Nothing was started. */
+  abandon(): void;
+}
+
+const mostStatus = 4096;
+
+/** @throws Error when the files it needs cannot be opened: nothing stays open then. */
+export function openEnclosure({ program, ownDirectory, filter }: EnclosureSource, id: string): Enclosure {
+  // A directory in a temporary place can be tidied away meanwhile.
+  mkdirSync(ownDirectory, { recursive: true, mode: 0o700 });
+  const filterFd = filter === null ? openSync("/dev/null", "r") : openFilter(join(ownDirectory, "filter.bpf"), filter);
+  let statusFd: number;
+  try {
+    statusFd = openNameless(join(ownDirectory, `${id}.status`));
+  } catch (error) {
+    closeSync(filterFd);
+    throw error;
+  }
+  let complained = "";
+  let status: SandboxStatus | null = null;
+  const settle = () => {
+    if (status !== null) return status;
+    const buffer = Buffer.alloc(mostStatus);
+    status = program.readStatus(buffer.toString("latin1", 0, readSync(statusFd, buffer, 0, mostStatus, 0)));
+    closeSync(statusFd);
+    return status;
+  };
+  return {
+    descriptors: [filterFd, statusFd],
+    handOver: () => closeSync(filterFd),
+    onlyTheCommands: (stderr, exited) =>
+      withoutComplaint(stderr, program.complaint, async (text) => {
+        await exited;
+        if (settle().ended) return false;
+        complained += text;
+        return true;
+      }),
+    settle,
+    ending: (exit, stopped) => {
+      // Whoever was killed from outside could not tell any more: everything inside died with it.
+      if (settle().ended || exit.kind !== "exited") return exit;
+      if (stopped) return { kind: "signaled", signal: "SIGTERM", number: 15 };
+      throw sandboxError(program, complained);
+    },
+    isEmpty: () => {
+      const init = status?.initPid == null ? null : findProcess(status.initPid);
+      return init === null || init.zombie;
+    },
+    abandon: () => {
+      closeSync(filterFd);
+      closeSync(statusFd);
+    },
+  };
+}
+
+function sandboxError({ name, complaint }: SandboxProgram, complained: string): RuntimeError {
+  const said = complained.trim().replaceAll(complaint, "");
+  const missing = /^execvp (.*): No such file or directory/.exec(said)?.[1];
+  if (missing !== undefined) {
+    const message = `Command cannot be executed: ${missing}, or the interpreter or loader that it names, is not seen in the sandbox: add its directory to security.sandbox.readonly_paths`;
+    return new RuntimeError("not_executable", message, { backend: "native" });
+  }
+  const denied = /^execvp (.*): (.*)/.exec(said);
+  if (denied !== null) {
+    return new RuntimeError("not_executable", `Command cannot be executed: ${denied[1]}: ${denied[2]}`, {
+      backend: "native",
+    });
+  }
+  const message = `The sandbox (${name}) could not be made, and the command was not run: ${said === "" ? "it gave no reason" : said}`;
+  return new RuntimeError("start_failed", message, { backend: "native" });
+}
+
+/** Holds a first line that begins as a complaint until it is known whose it is. */
+function withoutComplaint(
+  source: ByteSource,
+  complaint: string,
+  isComplaint: (text: string) => Promise<boolean>,
+): ByteSource {
+  const decoder = new TextDecoder();
+  let dropping: boolean | null = null;
+  return {
+    read: async () => {
+      for (;;) {
+        const chunk = await source.read();
+        if (chunk === null || dropping === false) return chunk;
+        const text = decoder.decode(chunk);
+        if (dropping === null && !text.startsWith(complaint)) {
+          dropping = false;
+          return chunk;
+        }
+        dropping = await isComplaint(text);
+        if (!dropping) return chunk;
+      }
+    },
+    cancel: () => source.cancel(),
+  };
+}
+
+/** Opened anew each time, since whoever reads it moves its offset. */
+function openFilter(path: string, filter: Uint8Array): number {
+  try {
+    return openSync(path, "r");
+  } catch {
+    writeFileSync(path, filter, { mode: 0o600 });
+    return openSync(path, "r");
+  }
+}
+
+/** A file that goes when it is closed, whatever becomes of this process. */
+function openNameless(path: string): number {
+  const { O_RDWR, O_CREAT, O_EXCL } = constants;
+  const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL, 0o600);
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  return fd;
+}

@@ -1,0 +1,107 @@
+/** Which sandbox program works here: found by running it, with the very options that commands get. */
+
+import { spawn } from "node:child_process";
+import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../../src/errors.ts";
+import { commandCandidates, defaultPath } from "../command-candidates.ts";
+import { bubblewrap } from "./bubblewrap.ts";
+import { type Cause, causeOf, missing } from "./causes.ts";
+import { openEnclosure } from "./enclosure.ts";
+import type { SandboxProgram } from "./sandbox-program.ts";
+import { composeView, type Mount } from "./view.ts";
+
+export type SandboxName = SandboxProgram["name"];
+
+/** What a search needs. */
+export interface SandboxSearch {
+  /** Tried in this order; the first that works is taken. */
+  readonly names: readonly SandboxName[];
+  /** The operator's own. */
+  readonly path: string | undefined;
+  /** The system as commands will see it. */
+  readonly system: readonly Mount[];
+  /** Where this host's files are. */
+  readonly ownDirectory: string;
+  readonly filter: Uint8Array | null;
+}
+
+/** What was found, with every program that does not work and why. */
+export interface SandboxSearchResult {
+  readonly program: SandboxProgram | null;
+  readonly refused: readonly (Cause & { readonly name: SandboxName })[];
+}
+
+const programs: Readonly<Record<"bubblewrap", { command: string; make: typeof bubblewrap }>> = {
+  bubblewrap: { command: "bwrap", make: bubblewrap },
+};
+
+/** By which Deno tells a child that is Deno too of the descriptors it was handed. */
+const strayEnv = "Deno" in globalThis ? ["DENO_EXTRA_STDIO_FDS"] : [];
+
+const probeMs = 10_000;
+
+export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchResult> {
+  const refused: (Cause & { name: SandboxName })[] = [];
+  for (const name of search.names) {
+    const { command, make } = programs[name as "bubblewrap"];
+    const file = findProgram(command, search.path ?? defaultPath);
+    const program = file === null ? null : make(file, { filtered: search.filter !== null, strayEnv });
+    const cause = program === null ? missing(name, command) : await probe(program, search);
+    if (cause === null) return { program, refused };
+    refused.push({ name, ...cause });
+  }
+  return { program: null, refused };
+}
+
+/** Absolute entries alone: whatever the others lead to may be a command's own making. */
+function findProgram(command: string, path: string): string | null {
+  const absolute = path.split(":").filter((entry) => entry.startsWith("/"));
+  const search = { platform: "linux", workingDir: "/", env: { PATH: absolute.join(":") } };
+  return absolute.length === 0 ? null : (commandCandidates(command, search).find(isProgram) ?? null);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Runs `true` in it. `null`: it works. */
+async function probe(program: SandboxProgram, { system, ownDirectory, filter }: SandboxSearch): Promise<Cause | null> {
+  const workingDir = mkdtempSync(join(ownDirectory, "probe-"));
+  try {
+    const view = composeView({
+      ...{ system, toolchains: [], listed: [], workingDir, home: null, hidden: [], network: false },
+    });
+    const { words, env } = program.wrap(view, {});
+    const enclosure = openEnclosure({ program, ownDirectory, filter }, `probe-${program.name}`);
+    const [file, ...args] = [...words, "/bin/sh", "-c", "exit 42"] as [string, ...string[]];
+    const child = spawn(file, args, {
+      cwd: workingDir,
+      env,
+      detached: true,
+      timeout: probeMs,
+      killSignal: "SIGKILL",
+      stdio: ["ignore", "ignore", "pipe", ...enclosure.descriptors],
+    });
+    enclosure.handOver();
+    let said = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(0, 2000);
+    });
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    const ended = enclosure.settle().ended;
+    return code === 42 && ended ? null : causeOf(program.name, said);
+  } catch (error) {
+    return causeOf(program.name, messageOf(error));
+  } finally {
+    rmSync(workingDir, { recursive: true, force: true });
+  }
+}

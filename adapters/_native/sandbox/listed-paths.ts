@@ -1,0 +1,52 @@
+/** The paths that the operator lists, as they are on this machine. */
+
+import { realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { RuntimeError } from "../../../src/errors.ts";
+import type { Mount } from "./view.ts";
+
+/** `security.sandbox.writable_paths` and `.readonly_paths`. */
+export interface ListedPaths {
+  readonly writable_paths: readonly string[];
+  readonly readonly_paths: readonly string[];
+}
+
+/** What makes no sandbox any more when it is shown, or cannot be shown by binding it. */
+const refused = /^\/(?:proc|sys|dev)?$/;
+
+/**
+ * Each by its real path, and by the path that is listed where that is another.
+ *
+ * @throws RuntimeError `config_invalid` for a path that is missing or makes no sense, naming it.
+ */
+export function readListedPaths(listed: ListedPaths, home: string | null): readonly Mount[] {
+  const read = (key: keyof ListedPaths, kind: "writable" | "readonly") =>
+    listed[key].flatMap((path, index) => {
+      const where = `security.sandbox.${key}[${index}] = ${JSON.stringify(path)}`;
+      const at = expand(path, home);
+      if (at === null) throw wrong(`${where}: there is no home directory here: give an absolute path`);
+      const source = realOf(at);
+      if (source === null) throw wrong(`${where}: there is no such path: make it, or leave it out`);
+      if (refused.test(source)) throw wrong(`${where}: with it there is no sandbox left: name what is needed below it`);
+      return [...new Set([source, at])].map((place): Mount => ({ kind, at: place, source }));
+    });
+  // What is listed as both is writable.
+  return [...read("readonly_paths", "readonly"), ...read("writable_paths", "writable")];
+}
+
+function wrong(message: string): RuntimeError {
+  return new RuntimeError("config_invalid", message, { backend: "native" });
+}
+
+function expand(path: string, home: string | null): string | null {
+  if (!/^~(?:\/|$)/.test(path)) return resolve(path);
+  return home === null ? null : join(home, path.slice(1));
+}
+
+function realOf(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,106 @@
+/** A plan as a sandbox: what is seen in it, and what of the policy it keeps. Pure. */
+
+import type { ExecutionPlan, Verdict } from "../../../src/types.ts";
+import type { SandboxProgram } from "./sandbox-program.ts";
+import type { SettingsCopy } from "./settings-copy.ts";
+import type { SystemPaths } from "./system-paths.ts";
+import { composeView, isBelow, type Mount, ownPlaces, type SandboxView } from "./view.ts";
+
+/** What was found of this machine, and what the operator lists. */
+export interface SandboxFacts {
+  readonly program: SandboxProgram;
+  readonly system: SystemPaths;
+  readonly settings: SettingsCopy;
+  readonly toolchains: readonly Mount[];
+  readonly listed: readonly Mount[];
+  /** The operator's home; `null`: none. */
+  readonly home: string | null;
+  /** Where this user's hosts keep their records. */
+  readonly stateDirectory: string;
+  /** This host's own place in it, which no command sees. */
+  readonly ownDirectory: string;
+  /** The system call filter; `null` where this architecture has none. */
+  readonly filter: Uint8Array | null;
+}
+
+/** What stands around one command. */
+export interface SandboxArtifact extends Pick<SandboxFacts, "program" | "settings" | "ownDirectory" | "filter"> {
+  readonly view: SandboxView;
+}
+
+/** Stands for the directory that is made when the command starts. */
+const unmade = "/tmp/<private directory>";
+
+/** @param workingDir `null`: a directory that is not made yet */
+export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDir: string | null): SandboxArtifact {
+  const network = plan.network === "all";
+  const settings: Mount = { kind: "readonly", at: "/etc", source: facts.settings.directory };
+  const view = composeView({
+    system: [settings, ...facts.system.always, ...(network ? facts.system.withNetwork : [])],
+    toolchains: facts.toolchains,
+    listed: facts.listed,
+    workingDir: workingDir ?? unmade,
+    home: plan.env["HOME"] ?? null,
+    hidden: [facts.stateDirectory],
+    network,
+  });
+  const { program, ownDirectory, filter } = facts;
+  return { program, settings: facts.settings, ownDirectory, filter, view };
+}
+
+/** For the three clauses of isolation that a sandbox is there for. */
+export function sandboxVerdicts(
+  { network, filesystem, privilege, workingDir }: ExecutionPlan,
+  facts: SandboxFacts,
+): Readonly<Record<"network" | "filesystem" | "privilege", Verdict>> {
+  const { name } = facts.program;
+  const enforced = (because: string): Verdict => ({ grade: "enforced", because });
+  const tooWide = workingDir === null ? null : showsTooMuch(workingDir, facts);
+  const withoutNetwork = enforced(`${name} gives it a network of its own, with nothing but its loopback`);
+  return {
+    network:
+      network === "all"
+        ? enforced("The command has the host's network, as asked")
+        : { ...withoutNetwork, grade: network === "none" ? "enforced" : "stronger" },
+    filesystem: workspaceVerdict(filesystem, tooWide, name),
+    privilege:
+      facts.filter !== null || privilege === "host"
+        ? enforced(`${name} leaves it no capability and no way to gain one, and filters its system calls`)
+        : { grade: "weaker", because: "There is no system call filter for this architecture" },
+  };
+}
+
+function workspaceVerdict(asked: string, tooWide: string | null, name: string): Verdict {
+  if (asked === "none") return { grade: "weaker", because: "The command sees its working directory" };
+  if (tooWide !== null) return { grade: "weaker", because: tooWide };
+  return {
+    grade: asked === "host" ? "stronger" : "enforced",
+    because: `${name} shows it the working directory, the system's programs, and what is listed`,
+  };
+}
+
+/** Whether a working directory would show, writable, what a sandbox is there to keep. */
+function showsTooMuch(workingDir: string, { home, system }: SandboxFacts): string | null {
+  if (home !== null && isBelow(home, workingDir)) {
+    return `The working directory ${workingDir} holds the home directory, which a sandbox keeps private: choose a directory below it`;
+  }
+  const places = [...ownPlaces, ...system.always.map(({ at }) => at)];
+  const held = places.find((place) => isBelow(place, workingDir));
+  if (held === undefined) return null;
+  return `The working directory ${workingDir} holds ${held}, which a sandbox keeps as it is: choose a directory of its own`;
+}
+
+/** For people: what is seen and what can be written. */
+export function describeSandbox({ mounts, network }: SandboxView, { program }: SandboxFacts): string {
+  const list = (kind: Mount["kind"]) =>
+    mounts
+      .filter((mount) => mount.kind === kind)
+      .map(({ at }) => at)
+      .join(" ") || "nothing";
+  return [
+    `sandboxed by ${program.name}, ${network ? "with the host's network" : "without a network"}`,
+    `  writable: ${list("writable")}`,
+    `  its own, empty at first: ${list("private")}`,
+    `  read-only: ${list("readonly")}`,
+  ].join("\n");
+}

@@ -1,0 +1,84 @@
+/** The sandbox that the operator asks for, as it can be had on this machine. */
+
+import { type Config, writtenKeys } from "../../../src/config.ts";
+import type { Availability } from "../../../src/types.ts";
+import { seccompFilter } from "../seccomp-filter.ts";
+import { findSandbox, type SandboxName } from "./find-sandbox.ts";
+import { readListedPaths } from "./listed-paths.ts";
+import type { SandboxFacts } from "./lower-sandbox.ts";
+import { copySettings } from "./settings-copy.ts";
+import { findSystemPaths } from "./system-paths.ts";
+import { findToolchains } from "./toolchains.ts";
+
+type Unavailable = Availability & { readonly available: false };
+
+/** A sandbox that works, or none because none was asked for; or why there can be no command at all. */
+export type PreparedSandbox =
+  | { readonly facts: SandboxFacts | null; readonly unavailable: null }
+  | { readonly facts: null; readonly unavailable: Unavailable };
+
+export interface SandboxPlace {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** This host's own directory. */
+  readonly ownDirectory: string;
+  /** Where all hosts of this user have theirs. */
+  readonly stateDirectory: string;
+}
+
+const candidates: Readonly<Record<"bubblewrap" | "firejail" | "auto", readonly SandboxName[]>> = {
+  bubblewrap: ["bubblewrap"],
+  firejail: ["firejail"],
+  auto: ["bubblewrap", "firejail"],
+};
+
+/** @throws RuntimeError `config_invalid` for a listed path that cannot be shown. */
+export async function prepareSandbox(config: Config, place: SandboxPlace): Promise<PreparedSandbox> {
+  const { sandbox } = config.security;
+  if (sandbox.backend === "none") return { facts: null, unavailable: unusedKeys(config) };
+  if (process.platform !== "linux") {
+    const reason = `There is no ${sandbox.backend} on ${process.platform}: sandboxes are for Linux`;
+    return { facts: null, unavailable: { available: false, reason, remedy: "Choose another backend" } };
+  }
+  const filter = seccompFilter(process.arch);
+  const home = absoluteOrNull(place.env["HOME"]);
+  const listed = readListedPaths(sandbox, home);
+  const system = findSystemPaths();
+  const path = place.env["PATH"] ?? "";
+  const toolchains = findToolchains({ path, home, system: system.always, env: place.env });
+  const mounts = [...system.always, ...system.withNetwork, ...toolchains, ...listed];
+  const settings = copySettings(place.ownDirectory, mounts);
+  const found = await findSandbox({
+    names: candidates[sandbox.backend],
+    path: place.env["PATH"],
+    system: [{ kind: "readonly", at: "/etc", source: settings.directory }, ...system.always],
+    ownDirectory: place.ownDirectory,
+    filter,
+  });
+  if (found.program === null) {
+    const reason = found.refused.map((cause) => cause.reason).join("; ");
+    const remedy = found.refused.map((cause) => cause.remedy).join("; or ");
+    const sandboxed = `No sandbox can be put around commands, as security.sandbox.backend = "${sandbox.backend}" asks: ${reason}`;
+    return { facts: null, unavailable: { available: false, reason: sandboxed, remedy } };
+  }
+  const { stateDirectory, ownDirectory } = place;
+  const { program } = found;
+  const facts = { program, system, settings, toolchains, listed, home, stateDirectory, ownDirectory, filter };
+  return { facts, unavailable: null };
+}
+
+/** A key of the sandbox's that somebody wrote without asking for one would be ignored. */
+function unusedKeys(config: Config): Unavailable | null {
+  const keys = [...writtenKeys(config)].filter(
+    (key) => key.startsWith("security.sandbox.") && key !== "security.sandbox.backend",
+  );
+  if (keys.length === 0) return null;
+  return {
+    available: false,
+    reason: `${keys.join(", ")} ${keys.length === 1 ? "is" : "are"} for a sandbox, and security.sandbox.backend = "none" asks for none`,
+    remedy: 'Set security.sandbox.backend = "auto", or leave these keys out',
+  };
+}
+
+function absoluteOrNull(path: string | undefined): string | null {
+  return path?.startsWith("/") ? path : null;
+}

@@ -1,0 +1,113 @@
+/** What a sandboxed command sees of the file system: composed from its parts. Pure. */
+
+/** One place inside the sandbox. Paths are absolute and normal; `source` is a real path of the host. */
+export type Mount =
+  | { readonly kind: "readonly" | "writable"; readonly at: string; readonly source: string }
+  /** Empty, writable, and gone with the sandbox. */
+  | { readonly kind: "private"; readonly at: string }
+  /** A symbolic link. */
+  | { readonly kind: "link"; readonly at: string; readonly to: string };
+
+/** Everything a sandbox program is told, in its words or its own. */
+export interface SandboxView {
+  /** Those above come before those below them. */
+  readonly mounts: readonly Mount[];
+  /** The host's network, or none at all. */
+  readonly network: boolean;
+  readonly workingDir: string;
+}
+
+/** What a view is composed of. */
+export interface ViewParts {
+  /** Programs, libraries and settings of the system. */
+  readonly system: readonly Mount[];
+  /** What programs on the PATH need besides. */
+  readonly toolchains: readonly Mount[];
+  /** What the operator lists. */
+  readonly listed: readonly Mount[];
+  readonly workingDir: string;
+  /** The command's own `HOME`; `null` where it has none. */
+  readonly home: string | null;
+  /** Directories of the host that nothing else may show. */
+  readonly hidden: readonly string[];
+  readonly network: boolean;
+}
+
+/** The directory that every command has to itself. The other one for temporary files is a link to it. */
+const temporary: readonly Mount[] = [
+  { kind: "private", at: "/tmp" },
+  { kind: "link", at: "/var/tmp", to: "/tmp" },
+];
+
+/** What a working directory may not hold: there the sandbox has something of its own. */
+export const ownPlaces: readonly string[] = ["/tmp", "/var/tmp", "/run", "/proc", "/sys", "/dev", "/etc"];
+
+/** The later of two that name one place wins: the system's, toolchains', private ones, what is listed, the working directory. */
+export function composeView(parts: ViewParts): SandboxView {
+  const { system, toolchains, listed, workingDir, home, hidden, network } = parts;
+  const own: Mount = { kind: "writable", at: workingDir, source: workingDir };
+  const writable = [own, ...listed.filter(({ kind }) => kind === "writable")];
+  // A directory of tools inside of the project belongs to the project: it stays writable.
+  const tools = toolchains.filter(({ at }) => !writable.some((mount) => isBelow(at, mount.at)));
+  const fixed = [...system, ...tools, ...temporary, ...listed, own];
+  const homes = home !== null && needsOwnHome(home, fixed) ? [privateAt(home)] : [];
+  const covers = hidden.filter((path) => hostPath({ mounts: fixed }, path) !== null).map(privateAt);
+  const byPlace = new Map<string, Mount>();
+  for (const mount of [...system, ...tools, ...temporary, ...homes, ...listed, own, ...covers]) {
+    byPlace.delete(mount.at);
+    byPlace.set(mount.at, mount);
+  }
+  const sorted = [...byPlace.values()].sort((a, b) => depth(a.at) - depth(b.at));
+  return { mounts: sorted.filter((mount) => !isRepeated(mount, sorted)), network, workingDir };
+}
+
+/** Whether a path is another or lies in it. */
+export function isBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory === "/" ? "/" : `${directory}/`);
+}
+
+/** The path of the host that a path inside shows; `null` where nothing of the host is seen there. */
+export function hostPath({ mounts }: Pick<SandboxView, "mounts">, path: string): string | null {
+  const mount = coveredBy(path, mounts);
+  if (mount === null || mount.kind === "private" || mount.kind === "link") return null;
+  return mount.source + path.slice(mount.at.length);
+}
+
+/** The mount that decides about a path, or `null`. */
+export function coveredBy(path: string, mounts: readonly Mount[]): Mount | null {
+  let found: Mount | null = null;
+  for (const mount of mounts)
+    if (isBelow(path, mount.at) && (found === null || mount.at.length > found.at.length)) found = mount;
+  return found;
+}
+
+function privateAt(at: string): Mount {
+  return { kind: "private", at };
+}
+
+/** A home that shows something already, or that would hide what was asked for, is none of its own. */
+function needsOwnHome(home: string, mounts: readonly Mount[]): boolean {
+  if (!home.startsWith("/") || home === "/" || home.includes("/../") || home.endsWith("/..")) return false;
+  const covering = coveredBy(home, mounts);
+  const hidesSystem = mounts.some(({ kind, at }) => kind === "readonly" && at.startsWith("/usr") && isBelow(at, home));
+  return (covering === null || covering.kind === "private") && !hidesSystem;
+}
+
+/** What is seen through the mount above it in the very same way. */
+function isRepeated(mount: Mount, mounts: readonly Mount[]): boolean {
+  if (mount.kind === "link") return false;
+  const above = coveredBy(
+    mount.at,
+    mounts.filter((other) => other !== mount),
+  );
+  if (above === null || above.kind === "link") return false;
+  if (above.kind === "private" || mount.kind === "private") return above.kind === mount.kind;
+  // A link on the way to what is listed is there by itself, since what holds it is.
+  if (mount.at !== mount.source && above.at === above.source) return true;
+  if (above.kind !== mount.kind) return false;
+  return above.source + mount.at.slice(above.at.length) === mount.source;
+}
+
+function depth(path: string): number {
+  return path === "/" ? 0 : path.split("/").length - 1;
+}

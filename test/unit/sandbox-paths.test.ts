@@ -1,0 +1,101 @@
+/** Listed paths are real ones or errors; the settings are copies of what everybody may read. */
+
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readListedPaths } from "../../adapters/_native/sandbox/listed-paths.ts";
+import { copySettings } from "../../adapters/_native/sandbox/settings-copy.ts";
+import { findSystemPaths } from "../../adapters/_native/sandbox/system-paths.ts";
+import { scratchDirectory } from "./native-scratch.ts";
+
+const { at, write, makeDirectory } = scratchDirectory();
+
+describe("listed paths", () => {
+  const read = (
+    readonly_paths: readonly string[],
+    writable_paths: readonly string[] = [],
+    home: string | null = null,
+  ) => readListedPaths({ readonly_paths, writable_paths }, home);
+
+  test("are their real paths, and the listed one besides", () => {
+    const real = makeDirectory("real");
+    symlinkSync(real, at("link"));
+    expect(read([real], [at("link")])).toEqual([
+      { kind: "readonly", at: real, source: real },
+      { kind: "writable", at: real, source: real },
+      { kind: "writable", at: at("link"), source: real },
+    ]);
+  });
+
+  test("begin at the home where they say so", () => {
+    makeDirectory("me/.cache");
+    expect(read(["~/.cache"], [], at("me")).map((mount) => mount.at)).toEqual([at("me/.cache")]);
+    expect(() => read(["~/.cache"])).toThrow(/no home directory here/);
+  });
+
+  test.each([
+    ["missing", () => at("missing"), /readonly_paths\[0\] = ".*missing": there is no such path/],
+    ["the root", () => "/", /there is no sandbox left/],
+    ["/proc", () => "/proc", /there is no sandbox left/],
+  ])("that are wrong name themselves: %s", (_, path, message) => {
+    expect(() => read([path()])).toThrow(message);
+    expect(() => read([path()])).toThrow(expect.objectContaining({ code: "config_invalid" }));
+  });
+});
+
+describe("the settings", () => {
+  const etc = makeDirectory("etc");
+  write("etc/passwd", "root:x:0:0\n");
+  write("etc/shadow", "secret");
+  write("etc/gitconfig", "token", 0o600);
+  write("etc/fonts/conf.d/1.conf", "f");
+  write("etc/fonts/private.conf", "p", 0o640);
+  write("etc/java-17-openjdk/security/java.security", "j");
+  write("run/hosts", "127.0.0.1 localhost\n");
+  symlinkSync("/usr/share/zoneinfo/Etc/UTC", at("etc/localtime"));
+  symlinkSync("../run/hosts", at("etc/hosts"));
+  const listed = { kind: "readonly", at: "/etc/app/conf", source: write("app.conf") } as const;
+  const own = makeDirectory("own");
+  const { directory, refresh } = copySettings(own, [listed, { kind: "private", at: "/etc/cache" }], etc);
+  const text = (path: string) => readFileSync(join(directory, path), "utf8");
+
+  test("are what programs need and everybody may read, and nothing else", () => {
+    expect([text("passwd"), text("fonts/conf.d/1.conf"), text("java-17-openjdk/security/java.security")]).toEqual([
+      ...["root:x:0:0\n", "f", "j"],
+    ]);
+    for (const path of ["shadow", "gitconfig", "fonts/private.conf"])
+      expect(existsSync(join(directory, path)), path).toBe(false);
+  });
+
+  test("keep a link into the system as it is, and copy what another leads to", () => {
+    expect(readlinkSync(join(directory, "localtime"))).toBe("/usr/share/zoneinfo/Etc/UTC");
+    expect([lstatSync(join(directory, "hosts")).isFile(), text("hosts")]).toEqual([true, "127.0.0.1 localhost\n"]);
+  });
+
+  test("have a place for what is mounted over them", () => {
+    expect(lstatSync(join(directory, "app/conf")).isFile()).toBe(true);
+    expect(lstatSync(join(directory, "cache")).isDirectory()).toBe(true);
+  });
+
+  test("are made anew when the system's change, or when they were tidied away", () => {
+    const first = readlinkSync(directory);
+    refresh();
+    expect(readlinkSync(directory)).toBe(first);
+    write("etc/passwd", "root:x:0:0\nme:x:1:1\n");
+    refresh();
+    expect(text("passwd")).toBe("root:x:0:0\nme:x:1:1\n");
+    rmSync(own, { recursive: true });
+    mkdirSync(own);
+    refresh();
+    expect(text("passwd")).toContain("me:");
+  });
+});
+
+test("the system's programs are seen, its links as links, and /etc itself is not among them", () => {
+  const { always } = findSystemPaths();
+  if (process.platform !== "linux") return;
+  expect(always.map((mount) => mount.at)).toContain("/usr");
+  expect(always.map((mount) => mount.at)).not.toContain("/etc");
+  const isLink = lstatSync("/bin").isSymbolicLink();
+  expect(always.find((mount) => mount.at === "/bin")?.kind).toBe(isLink ? "link" : "readonly");
+});

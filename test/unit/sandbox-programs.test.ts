@@ -1,0 +1,148 @@
+/** What the sandbox programs are told, what is made of their complaints, and whose an ending is. */
+
+import { existsSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { Child, SpawnRequest } from "../../adapters/_native/child.ts";
+import { bubblewrap } from "../../adapters/_native/sandbox/bubblewrap.ts";
+import { causeOf, missing } from "../../adapters/_native/sandbox/causes.ts";
+import { sandboxed } from "../../adapters/_native/sandbox/sandboxed-spawn.ts";
+import { composeView } from "../../adapters/_native/sandbox/view.ts";
+import type { ExitKind } from "../../src/types.ts";
+import { scratchDirectory } from "./native-scratch.ts";
+
+const { at, makeDirectory } = scratchDirectory();
+const view = composeView({
+  system: [{ kind: "readonly", at: "/usr", source: "/usr" }],
+  ...{ toolchains: [], listed: [], hidden: [], network: false, workingDir: "/w", home: null },
+});
+const program = bubblewrap("/usr/bin/bwrap", { filtered: true, strayEnv: [] });
+
+describe("bubblewrap's words", () => {
+  test("shut everything that can be shut, and end where the command begins", () => {
+    const { words } = program.wrap(view, {});
+    expect(words).toEqual([
+      ...["/usr/bin/bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+      ...["--seccomp", "3", "--json-status-fd", "4", "--proc", "/proc", "--dev", "/dev"],
+      ...["--ro-bind", "/usr", "/usr", "--tmpfs", "/tmp", "--bind", "/w", "/w", "--symlink", "/tmp", "/var/tmp"],
+      ...["--remount-ro", "/", "--chdir", "/w", "--"],
+    ]);
+  });
+
+  test("share the network only where the view has one", () => {
+    expect(program.wrap(view, {}).words).not.toContain("--share-net");
+    expect(program.wrap({ ...view, network: true }, {}).words).toContain("--share-net");
+  });
+
+  test("hold no value of a variable, but for those that would lead bubblewrap's own loader", () => {
+    const env = { TOKEN: "s3cret", LD_PRELOAD: "/evil.so", GLIBC_TUNABLES: "x", "A.B": "1" };
+    const wrapping = program.wrap(view, env);
+    expect(wrapping.env).toEqual({ TOKEN: "s3cret", "A.B": "1" });
+    expect(wrapping.words.join(" ")).toContain("--setenv LD_PRELOAD /evil.so --setenv GLIBC_TUNABLES x --chdir");
+    expect(wrapping.words.join(" ")).not.toContain("s3cret");
+  });
+
+  test("take out what the JavaScript runtime adds, unless the plan has it", () => {
+    const stray = bubblewrap("/bwrap", { filtered: false, strayEnv: ["STRAY"] });
+    expect(stray.wrap(view, {}).words.join(" ")).toContain("--unsetenv STRAY --chdir");
+    const { words, env } = stray.wrap(view, { STRAY: "mine" });
+    expect([words.join(" "), env]).toEqual([expect.stringContaining("--unsetenv STRAY --setenv STRAY mine"), {}]);
+    expect(words).not.toContain("--seccomp");
+  });
+});
+
+describe("a complaint", () => {
+  test.each([
+    ["bwrap: Unknown option --json-status-fd", /too old/, /0\.8 or newer/],
+    ["bwrap: setting up uid map: Permission denied", /AppArmor/, /profile/],
+    ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", /AppArmor/, /apparmor_restrict/],
+    ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /containers/, /systempaths=unconfined/],
+    ["bwrap: No permissions to creating new namespace, likely because the kernel", /user namespaces/, /sysctl/],
+    ["bwrap: Creating new namespace failed: Operation not permitted", /container/, /seccomp=unconfined/],
+    ["bwrap: Creating new namespace failed: No space left on device", /user namespaces/, /max_user_namespaces/],
+    ["bwrap: something new", /it said: bwrap: something new/, /another sandbox/],
+    ["", /it said nothing/, /another sandbox/],
+  ])("%s", (said, reason, remedy) => {
+    expect(causeOf("bubblewrap", said)).toEqual({
+      reason: expect.stringMatching(reason),
+      remedy: expect.stringMatching(remedy),
+    });
+  });
+
+  test("of a program that is not there names its package", () => {
+    expect(missing("bubblewrap", "bwrap")).toMatchObject({ remedy: expect.stringContaining("apt install bubblewrap") });
+  });
+});
+
+describe("an ending", () => {
+  const ownDirectory = makeDirectory("own");
+  const request: SpawnRequest = { file: "/bin/tool", args: ["a"], env: { A: "1" }, workingDir: "/w", stdin: false };
+  const settings = { directory: at("etc"), refresh: () => {} };
+
+  /** A monitor that writes this status and stderr, and ends so. */
+  function run(status: string, stderr: readonly string[], exit: ExitKind) {
+    let seen: SpawnRequest | null = null;
+    const chunks = stderr.map((text) => new TextEncoder().encode(text));
+    const spawn = (asked: SpawnRequest): Child => {
+      seen = asked;
+      writeSync(asked.descriptors?.[1] ?? -1, status);
+      return {
+        ...{ pid: 4_000_000, stdin: null, dispose: () => {} },
+        stdout: { read: async () => null, cancel: () => {} },
+        stderr: { read: async () => chunks.shift() ?? null, cancel: () => {} },
+        exited: Promise.resolve(exit),
+      };
+    };
+    const artifact = { program, view, settings, ownDirectory, filter: new Uint8Array([1, 2]) };
+    const child = sandboxed(spawn, artifact, "1")(request) as Child;
+    return { child, seen: () => seen };
+  }
+  async function text(child: Child): Promise<string> {
+    let all = "";
+    for (let chunk = await child.stderr.read(); chunk !== null; chunk = await child.stderr.read())
+      all += new TextDecoder().decode(chunk);
+    return all;
+  }
+  const begun = '{ "child-pid": 4000001 }\n';
+  const ended = `${begun}{ "exit-code": 1 }\n`;
+  const one = { kind: "exited", code: 1 } as const;
+
+  test("is the command's where the program says that it ran it, whatever it wrote", async () => {
+    const { child, seen } = run(ended, ["bwrap: my own words\n", "more"], one);
+    expect(await text(child)).toBe("bwrap: my own words\nmore");
+    expect(child.monitor?.ending(await child.exited, false)).toEqual(one);
+    expect(seen()?.args.slice(-3)).toEqual(["--", "/bin/tool", "a"]);
+    expect(readFileSync(at("own/filter.bpf")).length).toBe(2);
+  });
+
+  test.each([
+    ["bwrap: Can't find source path /w: No such file or directory", "start_failed", /was not run: Can't find source/],
+    ["bwrap: execvp /bin/tool: No such file or directory", "not_executable", /is not seen in the sandbox/],
+    ["bwrap: execvp /bin/tool: Permission denied", "not_executable", /\/bin\/tool: Permission denied/],
+  ])(
+    "is the sandbox's where it does not, and its words are no stderr of the command: %s",
+    async (said, code, words) => {
+      const { child } = run(begun, [said.slice(0, 7), said.slice(7)], one);
+      expect(await text(child)).toBe("");
+      const exit = await child.exited;
+      expect(() => child.monitor?.ending(exit, false)).toThrow(expect.objectContaining({ code, started: "no" }));
+      expect(() => child.monitor?.ending(exit, false)).toThrow(words);
+    },
+  );
+
+  test("is the stop's where it was asked to end on the way", async () => {
+    const { child } = run(begun, [], one);
+    expect(child.monitor?.ending(await child.exited, true)).toMatchObject({ kind: "signaled", signal: "SIGTERM" });
+  });
+
+  test("by a signal is that of all inside", async () => {
+    const killed = { kind: "signaled", signal: "SIGKILL", number: 9 } as const;
+    const { child } = run(begun, [], killed);
+    expect(child.monitor?.ending(await child.exited, false)).toEqual(killed);
+  });
+
+  test("leaves no file with a name but the filter", async () => {
+    await run(ended, [], one).child.exited;
+    expect(readdirSync(ownDirectory)).toEqual(["filter.bpf"]);
+    expect(existsSync(at("own/1.status"))).toBe(false);
+  });
+});
