@@ -12,7 +12,8 @@ import { type Inspection, inspectEntries } from "./host/inspect-backends.ts";
 import { createSystemHost } from "./host/system-host.ts";
 import type { BackendEntry, BackendFactory } from "./src/backend.ts";
 import type { ConfigSearch } from "./src/config/find.ts";
-import { defaultConfig, validateConfig } from "./src/config.ts";
+import { amendConfig, defaultConfig, validateConfig } from "./src/config.ts";
+import { RuntimeError } from "./src/errors.ts";
 import { assembleRuntime } from "./src/runtime.ts";
 import type { Runtime } from "./src/runtime-types.ts";
 import type { Warning } from "./src/types.ts";
@@ -24,12 +25,20 @@ export * from "./src/core.ts";
 /** The whole configuration, frozen: the keys of `config.toml`, defaults filled in. */
 export type Configuration = FullConfig;
 
+/** A value of `security.sandbox.backend` that asks for a sandbox. */
+export type SandboxChoice = Exclude<Configuration["security"]["sandbox"]["backend"], "none">;
+
 /** What {@link createRuntime} takes besides the configuration. */
 export interface CreateRuntimeOptions {
   /** Backends of your own, by name, in place of the built-in ones: a test double, mostly. */
   readonly backends?: Readonly<Record<string, BackendFactory>>;
   /** Chosen in place of `auto`, by whoever is the operator here. A configuration that names a backend stands. */
   readonly backend?: string;
+  /**
+   * Put around local processes, in place of `none` or `auto`, by whoever is the operator here; commands then run on the
+   * native backend. A configuration that names another sandbox, or another backend, stands, and is an error beside it.
+   */
+  readonly sandbox?: SandboxChoice;
   /** Told which backend was chosen and why, and of what no single execution can carry. @default nothing is told */
   readonly log?: (message: Warning) => void;
 }
@@ -51,10 +60,9 @@ export interface CreateRuntimeOptions {
  */
 export async function createRuntime(config: unknown = {}, options: CreateRuntimeOptions = {}): Promise<Runtime> {
   return assembleRuntime({
-    config: validateConfig(definition, config),
+    ...operatorsWish(validateConfig(definition, config), options),
     host: createSystemHost(),
     entries: entriesWith(options.backends ?? {}),
-    backend: options.backend,
     log: options.log,
   });
 }
@@ -105,11 +113,35 @@ export async function locateConfig(path?: string): Promise<ConfigSearch> {
  */
 export async function inspectBackends(config: unknown = {}, options: CreateRuntimeOptions = {}): Promise<Inspection> {
   return inspectEntries({
-    config: validateConfig(definition, config),
+    ...operatorsWish(validateConfig(definition, config), options),
     host: createSystemHost(),
     entries: entriesWith(options.backends ?? {}),
     log: options.log,
   });
+}
+
+/** The configuration and the backend, after what the operator says besides the file. */
+function operatorsWish(
+  config: Configuration,
+  { backend, sandbox }: CreateRuntimeOptions,
+): { readonly config: Configuration; readonly backend: string | undefined } {
+  if (sandbox === undefined) return { config, backend };
+  const place = config.runtime.backend === "auto" ? (backend ?? "native") : config.runtime.backend;
+  if (place !== "native") {
+    throw new RuntimeError(
+      "invalid_request",
+      `A sandbox goes around local processes, and backend ${place} is asked for: choose native, or leave the sandbox out`,
+    );
+  }
+  const { backend: configured } = config.security.sandbox;
+  if (sandbox === configured || (sandbox === "auto" && configured !== "none")) return { config, backend: place };
+  if (configured !== "none" && configured !== "auto") {
+    throw new RuntimeError(
+      "invalid_request",
+      `The configuration asks for ${configured}, and ${sandbox} is asked for besides: leave that out, or change the configuration`,
+    );
+  }
+  return { config: amendConfig(definition, config, ["security", "sandbox", "backend"], sandbox), backend: place };
 }
 
 /** The registry, with a caller's own backends in the place of ours. */

@@ -1,8 +1,8 @@
-/** `doctor`: which backends work here, which one is used, and what to do about the others. */
+/** `doctor`: which backends and sandboxes work here, which backend is used, and what to do about the others. */
 
 import process from "node:process";
 import { definition } from "../adapters/fragments.ts";
-import { type Inspection, inspectBackends, locateConfig } from "../mod.ts";
+import { createRuntime, type Inspection, inspectBackends, locateConfig } from "../mod.ts";
 import { parseConfig } from "../src/config/toml.ts";
 import { asRuntimeError, errorCodes } from "../src/errors.ts";
 import { formatCandidates, formatGrade } from "./explain.ts";
@@ -23,6 +23,12 @@ interface FoundFile {
   readonly config: unknown;
 }
 
+/** A sandbox for local processes, tried here; `problem` is `null` where it works. */
+interface TriedSandbox {
+  readonly name: string;
+  readonly problem: string | null;
+}
+
 /** All that is told. */
 export interface Report {
   readonly version: string;
@@ -30,6 +36,7 @@ export interface Report {
   readonly platform: string;
   readonly file: Omit<FoundFile, "config">;
   readonly inspection: Inspection;
+  readonly sandboxes: readonly TriedSandbox[];
   readonly notes: readonly string[];
 }
 
@@ -40,6 +47,7 @@ export async function doctor({ config, json }: DoctorFlags): Promise<number> {
   const inspection = await inspectBackends(read, { log: ({ message }) => void notes.push(message) });
   const report: Report = {
     ...{ version: readVersion(), runtime: runtimeName(), file, inspection, notes },
+    sandboxes: await Promise.all(["bubblewrap", "firejail"].map(trySandbox)),
     platform: `${process.platform} ${process.arch}`,
   };
   const out = stdout();
@@ -61,6 +69,17 @@ async function readFile(path: string | undefined): Promise<FoundFile> {
   }
 }
 
+/** Whatever is configured: it is told what there is to choose. */
+async function trySandbox(backend: string): Promise<TriedSandbox> {
+  try {
+    const config = { runtime: { backend: "native" }, security: { sandbox: { backend } } };
+    await (await createRuntime(config)).close();
+    return { name: backend, problem: null };
+  } catch (error) {
+    return { name: backend, problem: asRuntimeError(error).message };
+  }
+}
+
 function runtimeName(): string {
   const { bun, deno, node } = process.versions as Readonly<Record<string, string | undefined>>;
   if (bun !== undefined) return `Bun ${bun}`;
@@ -69,7 +88,7 @@ function runtimeName(): string {
 
 /** For people. */
 export function formatReport(report: Report, out: Pick<Output, "paint">): string {
-  const { version, runtime, platform, file, inspection, notes } = report;
+  const { version, runtime, platform, file, inspection, sandboxes, notes } = report;
   const { configured, refused, backends } = inspection;
   const title = (text: string) => `\n${out.paint("bold", text)}\n`;
   const facts: readonly (readonly Cell[])[] = [
@@ -89,6 +108,7 @@ export function formatReport(report: Report, out: Pick<Output, "paint">): string
     formatTable(facts, out),
     `${title("Backends")}${formatCandidates(backends, out)}`,
     ...usable,
+    `${title("Sandboxes for native")}${formatTable(sandboxes.map(sandboxRow), out)}`,
     ...(notes.length === 0 ? [] : [`${title("Notes")}${notes.map((note) => `  ${note}\n`).join("")}`]),
     title("Verdict"),
     ...(wrong.length === 0
@@ -97,7 +117,11 @@ export function formatReport(report: Report, out: Pick<Output, "paint">): string
   ].join("");
 }
 
-function reportJson({ version, runtime, platform, file, inspection, notes }: Report): unknown {
+function sandboxRow({ name, problem }: TriedSandbox): readonly Cell[] {
+  return [name, problem === null ? ["works", "green"] : ["does not work", "red"], problem ?? ""];
+}
+
+function reportJson({ version, runtime, platform, file, inspection, sandboxes, notes }: Report): unknown {
   const { configured, chosen, refused, backends } = inspection;
   return {
     ...{ version, runtime, platform, config: file, configured, chosen, refused },
@@ -105,6 +129,7 @@ function reportJson({ version, runtime, platform, file, inspection, notes }: Rep
       const probe = { backend, chosen: backend === chosen, ...availability, probe_ms: probeMs, note };
       return { ...probe, clauses: clauses?.map(({ clause, verdict }) => ({ clause, ...verdict })) ?? null };
     }),
+    sandboxes: sandboxes.map(({ name, problem }) => ({ name, available: problem === null, problem })),
     notes,
   };
 }

@@ -9,7 +9,7 @@ import { formatSize } from "../src/units.ts";
 import { formatSeconds } from "./exit-code.ts";
 import { openInput } from "./input.ts";
 import { type Output, type Style, stdout } from "./output.ts";
-import { chosenBy, type RequestFlags, readRequest } from "./request-flags.ts";
+import { chosenBy, inCurrentDirectory, type RequestFlags, readRequest } from "./request-flags.ts";
 import { type Cell, formatTable } from "./table.ts";
 import type { CommandWords } from "./words.ts";
 
@@ -17,8 +17,10 @@ import type { CommandWords } from "./words.ts";
 export async function explain({ command, args }: CommandWords, flags: RequestFlags): Promise<number> {
   const request = readRequest(flags);
   const stdin = openInput(flags.stdin);
-  const options: ExecuteOptions = stdin === undefined ? request : { ...request, stdin };
-  const runtime = await createRuntime(await loadConfig(flags.config), chosenBy(flags));
+  const config = await loadConfig(flags.config);
+  const located = inCurrentDirectory(request, flags, config);
+  const options: ExecuteOptions = stdin === undefined ? located : { ...located, stdin };
+  const runtime = await createRuntime(config, chosenBy(flags));
   try {
     const explanation = await runtime.explain(command, args, options);
     const out = stdout();

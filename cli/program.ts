@@ -115,6 +115,11 @@ function addRequestFlags(command: Command): Command {
       "-b, --backend <name>",
       "Where it runs, in place of auto; never a place that isolates less than a configured one",
     )
+    .addOption(
+      new Option("--sandbox <name>", "A sandbox around a local process, in place of none or auto").choices([
+        ...["bubblewrap", "firejail", "auto"],
+      ]),
+    )
     .option("--timeout <duration>", "500ms, 2s, 1.5m, 1h or seconds; 0 for no limit")
     .addOption(list("-e, --env <name=value>", "A variable, or NAME for the value it has here; repeatable"))
     .option("-C, --cwd <dir>", "Working directory")
@@ -137,6 +142,7 @@ Examples:
   prx-runtime run -- cargo test
   prx-runtime run --timeout 30s --network none --json -- python3 tool.py
   echo data | prx-runtime run --shell 'sort | uniq -c'
+  prx-runtime run --sandbox auto -- sh -c 'git init && make'
   prx-runtime explain --memory 256m -- node script.js
   prx-runtime doctor`;
 

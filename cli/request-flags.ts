@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
+import type { Configuration, CreateRuntimeOptions, SandboxChoice } from "../mod.ts";
 import { messageOf, RuntimeError } from "../src/errors.ts";
 import type { ExecuteOptions, InputFile, RequestedLimits } from "../src/runtime-types.ts";
 import type { NetworkMode } from "../src/types.ts";
@@ -13,6 +14,7 @@ export interface RequestFlags {
   readonly config?: string;
   readonly tool?: string;
   readonly backend?: string;
+  readonly sandbox?: SandboxChoice;
   readonly timeout?: string;
   readonly env?: readonly string[];
   readonly cwd?: string;
@@ -32,8 +34,23 @@ export interface RequestFlags {
 }
 
 /** Whoever types the command is the operator as far as no configuration names a backend: the flag then takes the place of `auto`. */
-export function chosenBy({ backend }: RequestFlags): { readonly backend?: string } {
-  return backend === undefined ? {} : { backend };
+export function chosenBy({ backend, sandbox }: RequestFlags): Pick<CreateRuntimeOptions, "backend" | "sandbox"> {
+  return { ...(backend === undefined ? {} : { backend }), ...(sandbox === undefined ? {} : { sandbox }) };
+}
+
+/**
+ * A sandbox shows a command its working directory alone, and without one the library makes a private one. Whoever types a
+ * command means the directory they are in.
+ */
+export function inCurrentDirectory(
+  options: ExecuteOptions,
+  { sandbox }: RequestFlags,
+  { security }: Configuration,
+): ExecuteOptions {
+  const { workingDir, files, outputs } = options;
+  const isSandboxed = sandbox !== undefined || security.sandbox.backend !== "none";
+  if (!isSandboxed || workingDir !== undefined || files !== undefined || outputs !== undefined) return options;
+  return { ...options, workingDir: process.cwd() };
 }
 
 /** A path in the working directory, and the file of this machine that it comes from or goes to. */

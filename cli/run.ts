@@ -11,7 +11,7 @@ import { Interrupted, type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { runLive } from "./live.ts";
 import { createMessages, describeFailure } from "./messages.ts";
 import { stderr, stdout } from "./output.ts";
-import { chosenBy, type RequestFlags, readRequest } from "./request-flags.ts";
+import { chosenBy, inCurrentDirectory, type RequestFlags, readRequest } from "./request-flags.ts";
 import { saveFiles } from "./save-files.ts";
 import type { CommandWords } from "./words.ts";
 
@@ -27,13 +27,16 @@ interface Run {
 export async function run(words: CommandWords, flags: RequestFlags): Promise<number> {
   const interrupts = watchInterrupts();
   try {
-    const options = { ...readOptions(flags), signal: interrupts.signal };
+    const request = readOptions(flags);
     const said: Warning[] = [];
     const log = (warning: Warning) => void (warning.code === "backend_chosen" || said.push(warning));
-    const runtime = await interrupts.orNever(
-      loadConfig(flags.config).then((config) => createRuntime(config, { log, ...chosenBy(flags) })),
+    const { runtime, config } = await interrupts.orNever(
+      loadConfig(flags.config).then(async (config) => {
+        return { config, runtime: await createRuntime(config, { log, ...chosenBy(flags) }) };
+      }),
     );
     try {
+      const options = { ...inCurrentDirectory(request, flags, config), signal: interrupts.signal };
       const run: Run = { words, flags, options, interrupts };
       return await (flags.json === true ? runForJson(runtime, run) : runForPeople(runtime, run, said));
     } finally {

@@ -34,11 +34,19 @@ export interface InspectionParts {
   readonly config: Config;
   readonly host: Host;
   readonly entries: readonly BackendEntry[];
+  /** Takes the place of `auto`. */
+  readonly backend?: BackendName | undefined;
   readonly log?: ((message: Warning) => void) | undefined;
 }
 
 /** Probes every backend, whichever is configured. Throws nothing for one that cannot be used: that is what it tells. */
-export async function inspectEntries({ config, host, entries, log = () => {} }: InspectionParts): Promise<Inspection> {
+export async function inspectEntries({
+  config,
+  host,
+  entries,
+  backend,
+  log = () => {},
+}: InspectionParts): Promise<Inspection> {
   const probe = createProbe(
     entries,
     async ({ name, load }) => {
@@ -48,7 +56,7 @@ export async function inspectEntries({ config, host, entries, log = () => {} }: 
     },
     host.now,
   );
-  const configured = config.runtime.backend;
+  const configured = config.runtime.backend === "auto" ? (backend ?? "auto") : config.runtime.backend;
   const choice = await selectBackend(configured, probe, host).catch(messageOf);
   const chosen = typeof choice === "string" ? null : choice.name;
   const names = [...autoOrder(host), ...entries.filter(isOffered).map(({ name }) => name)];

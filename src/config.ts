@@ -122,6 +122,35 @@ export function defaultConfig<Fragments extends readonly AnyFragment[]>(
 }
 
 /**
+ * The same configuration with one key written, or written anew, at its canonical place.
+ *
+ * @throws RuntimeError `config_invalid` for a value that the key cannot have.
+ * @example
+ * ```ts
+ * import { nativeFragment } from "../adapters/native.fragment.ts";
+ *
+ * const definition = defineConfig([nativeFragment]);
+ * const config = validateConfig(definition, { security: { sandbox: { allow_network: true } } });
+ * const amended = amendConfig(definition, config, ["security", "sandbox", "backend"], "auto");
+ * amended.security.sandbox; // → { backend: "auto", allow_network: true, writable_paths: [], readonly_paths: [] }
+ * ```
+ */
+export function amendConfig<Fragments extends readonly AnyFragment[]>(
+  definition: Definition<Fragments>,
+  config: ConfigOf<Fragments>,
+  path: readonly [string, ...string[]],
+  value: unknown,
+): ConfigOf<Fragments> {
+  return validateConfig(definition, writeAt(provenanceOf(config).values, path, value));
+}
+
+function writeAt(table: unknown, [name, ...below]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const entries = typeof table === "object" && table !== null ? table : {};
+  return { ...entries, [name]: writeAt((entries as Readonly<Record<string, unknown>>)[name], below, value) };
+}
+
+/**
  * The canonical names of the keys that somebody wrote, as opposed to defaults: `"runtime.docker.memory_limit"`, even where
  * it was spelled `memory_limit_mb`. A list counts as one key; in a table of named values each name is one
  * (`"runtime.native.env.RUSTFLAGS"`). Names that TOML would quote are quoted.

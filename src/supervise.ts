@@ -130,6 +130,7 @@ async function follow(job: Job, { execution, deadline, requestedAt, stdin: sourc
   for (const { kind, name, reason } of await execution.released) {
     warnings.push({ code: "left_behind", message: `Left behind: ${kind} ${name}: ${reason}` });
   }
+  warnings.push(...((await execution.findings) ?? []));
   return {
     id: plan.id,
     backend: plan.backend,

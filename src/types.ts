@@ -175,6 +175,8 @@ export interface Execution {
   readonly ended: Promise<Exit>;
   /** `plan.outputs`, read after the command and everything it began are over. Rejects never: what failed is named. */
   readonly outputs: Promise<readonly CollectedFile[]>;
+  /** What is known of why the command failed, once both streams have ended. Never rejects. */
+  readonly findings?: Promise<readonly Warning[]>;
   /** Everything of it is confirmed gone, or named. Settles last; never rejects. */
   readonly released: Promise<readonly Leftover[]>;
 }

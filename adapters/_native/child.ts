@@ -1,6 +1,6 @@
 /** The port through which the three JavaScript runtimes start a process. */
 
-import type { ExitKind } from "../../src/types.ts";
+import type { ExitKind, Warning } from "../../src/types.ts";
 import type { ByteSource } from "./drain.ts";
 
 /** What is started. Every field is final: nothing is searched, inherited or added. */
@@ -39,6 +39,8 @@ export interface Monitor {
   ending(exit: ExitKind, stopped: boolean): ExitKind;
   /** Whether all that it watched has gone, after its exit. */
   isEmpty(): boolean;
+  /** What it most likely denied to the command; to be asked once, when stderr has ended. */
+  findings(exit: ExitKind): readonly Warning[];
 }
 
 /** A child that could not be started, with the runtime's own error. */

@@ -130,6 +130,7 @@ function follow(
     return leftovers;
   });
   const outputs = emptied.then((): readonly CollectedFile[] => collectFiles(workingDir, plan.outputs));
+  const findings = Promise.all([child.exited, stderr.closed]).then(([exit]) => monitor?.findings(exit) ?? []);
   const released = Promise.all([emptied, outputs, stdout.closed, stderr.closed]).then(([leftovers]) => {
     child.dispose(containment.holdsDaemons && leftovers.length === 0);
     return [...leftovers, ...cell.dispose(), ...removeDirectory()];
@@ -142,6 +143,7 @@ function follow(
     progress: noProgress,
     ended,
     outputs,
+    findings,
     released,
   };
 }

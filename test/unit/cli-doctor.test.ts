@@ -16,8 +16,13 @@ function backends(options: Readonly<Record<string, Partial<MemoryOptions>>>) {
 const inspect = (backend: string, options: Readonly<Record<string, Partial<MemoryOptions>>>) =>
   inspectBackends({ runtime: { backend } }, { backends: backends(options) });
 
+const sandboxes = [
+  { name: "bubblewrap", problem: null },
+  { name: "firejail", problem: "It is not installed: install it" },
+];
+
 const report = (inspection: Inspection) => {
-  const about = { version: "1.2.3", runtime: "Node 24", platform: "linux x64", notes: [] };
+  const about = { version: "1.2.3", runtime: "Node 24", platform: "linux x64", notes: [], sandboxes };
   return formatReport({ ...about, file: { path: null, problem: null }, inspection }, { paint });
 };
 

@@ -6,7 +6,10 @@ import { RuntimeError } from "../../../src/errors.ts";
 import type { ExitKind } from "../../../src/types.ts";
 import type { ByteSource } from "../drain.ts";
 import { findProcess } from "../process-table.ts";
+import { noTail, type Tail, withoutComplaint, withTail } from "./command-stderr.ts";
+import type { Evidence } from "./denials.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
+import { type NetworkCounters, openNetworkCounters } from "./network-counters.ts";
 import type { SandboxProgram, SandboxStatus } from "./sandbox-program.ts";
 
 type EnclosureSource = Pick<SandboxArtifact, "program" | "ownDirectory" | "filter">;
@@ -29,11 +32,18 @@ export interface Enclosure {
   ending(exit: ExitKind, stopped: boolean): ExitKind;
   /** Whether something inside may still be on its way out, after the monitor has gone. */
   isEmpty(): boolean;
+  /** Opens the counters of the command's own network as soon as it has one. */
+  watchNetwork(): void;
+  /** What was seen of the run; to be asked once, at its end. */
+  evidence(): Pick<Evidence, "stderr" | "unroutable">;
   /** Nothing was started. */
   abandon(): void;
 }
 
 const mostStatus = 4096;
+/** How soon, and how often, a look is taken at whether the sandbox has its first process. */
+const peekMs = 4;
+const mostPeeks = 25;
 
 /** @throws Error when the files it needs cannot be opened: nothing stays open then. */
 export function openEnclosure({ program, ownDirectory, filter }: EnclosureSource, id: string): Enclosure {
@@ -49,23 +59,47 @@ export function openEnclosure({ program, ownDirectory, filter }: EnclosureSource
   }
   let complained = "";
   let status: SandboxStatus | null = null;
+  let counters: NetworkCounters | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let tail: Tail = noTail;
+  const peek = () => {
+    const buffer = Buffer.alloc(mostStatus);
+    return program.readStatus(buffer.toString("latin1", 0, readSync(statusFd, buffer, 0, mostStatus, 0)));
+  };
   const settle = () => {
     if (status !== null) return status;
-    const buffer = Buffer.alloc(mostStatus);
-    status = program.readStatus(buffer.toString("latin1", 0, readSync(statusFd, buffer, 0, mostStatus, 0)));
+    clearTimeout(timer);
+    status = peek();
     closeSync(statusFd);
     return status;
+  };
+  /** The namespace is there before the command is: the mounts are made in between. */
+  const watchNetwork = (tries = mostPeeks) => {
+    timer = setTimeout(() => {
+      const { initPid } = peek();
+      if (initPid !== null) counters = openNetworkCounters(initPid);
+      else if (tries > 1) watchNetwork(tries - 1);
+    }, peekMs);
   };
   return {
     descriptors: [filterFd, statusFd],
     handOver: () => closeSync(filterFd),
-    onlyTheCommands: (stderr, exited) =>
-      withoutComplaint(stderr, program.complaint, async (text) => {
+    onlyTheCommands: (stderr, exited) => {
+      const own = withoutComplaint(stderr, program.complaint, async (text) => {
         await exited;
         if (settle().ended) return false;
         complained += text;
         return true;
-      }),
+      });
+      tail = withTail(own);
+      return tail.source;
+    },
+    watchNetwork: () => watchNetwork(),
+    evidence: () => {
+      const unroutable = counters?.unroutable() ?? null;
+      counters?.close();
+      return { stderr: tail.text(), unroutable };
+    },
     settle,
     ending: (exit, stopped) => {
       // Whoever was killed from outside could not tell any more: everything inside died with it.
@@ -99,32 +133,6 @@ function sandboxError({ name, complaint }: SandboxProgram, complained: string): 
   }
   const message = `The sandbox (${name}) could not be made, and the command was not run: ${said === "" ? "it gave no reason" : said}`;
   return new RuntimeError("start_failed", message, { backend: "native" });
-}
-
-/** Holds a first line that begins as a complaint until it is known whose it is. */
-function withoutComplaint(
-  source: ByteSource,
-  complaint: string,
-  isComplaint: (text: string) => Promise<boolean>,
-): ByteSource {
-  const decoder = new TextDecoder();
-  let dropping: boolean | null = null;
-  return {
-    read: async () => {
-      for (;;) {
-        const chunk = await source.read();
-        if (chunk === null || dropping === false) return chunk;
-        const text = decoder.decode(chunk);
-        if (dropping === null && !text.startsWith(complaint)) {
-          dropping = false;
-          return chunk;
-        }
-        dropping = await isComplaint(text);
-        if (!dropping) return chunk;
-      }
-    },
-    cancel: () => source.cancel(),
-  };
 }
 
 /** Opened anew each time, since whoever reads it moves its offset. */

@@ -1,6 +1,7 @@
 /** Starts a process in a sandbox: a spawn around a spawn. */
 
 import type { Child, FailedSpawn, Spawn } from "../child.ts";
+import { findDenials } from "./denials.ts";
 import { type Enclosure, openEnclosure } from "./enclosure.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
 
@@ -28,6 +29,7 @@ export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id
       return child;
     }
     enclosure.handOver();
+    if (!view.network) enclosure.watchNetwork();
     const exited = child.exited.then((exit) => {
       enclosure.settle();
       return exit;
@@ -36,7 +38,11 @@ export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id
       ...child,
       exited,
       stderr: enclosure.onlyTheCommands(child.stderr, exited),
-      monitor: { ending: enclosure.ending, isEmpty: enclosure.isEmpty },
+      monitor: {
+        ending: enclosure.ending,
+        isEmpty: enclosure.isEmpty,
+        findings: (exit) => findDenials({ view, exit, ...enclosure.evidence() }),
+      },
     };
   };
 }

@@ -95,13 +95,13 @@ function needsOwnHome(home: string, mounts: readonly Mount[]): boolean {
 
 /** What is seen through the mount above it in the very same way. */
 function isRepeated(mount: Mount, mounts: readonly Mount[]): boolean {
-  if (mount.kind === "link") return false;
+  // A private place has to be there by itself, although what is above it is private too.
+  if (mount.kind === "link" || mount.kind === "private") return false;
   const above = coveredBy(
     mount.at,
     mounts.filter((other) => other !== mount),
   );
-  if (above === null || above.kind === "link") return false;
-  if (above.kind === "private" || mount.kind === "private") return above.kind === mount.kind;
+  if (above === null || above.kind === "link" || above.kind === "private") return false;
   // A link on the way to what is listed is there by itself, since what holds it is.
   if (mount.at !== mount.source && above.at === above.source) return true;
   if (above.kind !== mount.kind) return false;

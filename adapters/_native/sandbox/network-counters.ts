@@ -1,0 +1,54 @@
+/** How often a network namespace had no way to send something: the kernel counts, and goes on showing it to who has the file open. */
+
+import { closeSync, openSync, readSync } from "node:fs";
+
+/** The counters of one namespace. */
+export interface NetworkCounters {
+  /** Packets without a route, and datagrams to ports where nobody listens, as name look-ups are that have no server. */
+  unroutable(): number;
+  close(): void;
+}
+
+const mostBytes = 16_384;
+
+/** `null` where the process has gone, or the kernel shows nothing. */
+export function openNetworkCounters(pid: number): NetworkCounters | null {
+  const files: number[] = [];
+  const close = () => {
+    for (const file of files.splice(0)) closeSync(file);
+  };
+  try {
+    for (const name of ["snmp", "snmp6"]) files.push(openSync(`/proc/${pid}/net/${name}`, "r"));
+  } catch {
+    if (files.length === 0) return null;
+  }
+  return {
+    unroutable: () => files.reduce((sum, file) => sum + countUnroutable(readAll(file)), 0),
+    close,
+  };
+}
+
+function readAll(file: number): string {
+  const buffer = Buffer.alloc(mostBytes);
+  try {
+    return buffer.toString("latin1", 0, readSync(file, buffer, 0, mostBytes, 0));
+  } catch {
+    return "";
+  }
+}
+
+/** `/proc/net/snmp` has a line of names and one of values for each protocol, `snmp6` one name and value a line (proc_net(5), RFC 4293). */
+export function countUnroutable(text: string): number {
+  const lines = text.split("\n").map((line) => line.trim().split(/\s+/));
+  let sum = 0;
+  for (const [index, names] of lines.entries()) {
+    const [first, second] = names;
+    if (first === "Ip6OutNoRoutes" || first === "Udp6NoPorts") sum += Number(second ?? 0);
+    const values = lines[index + 1];
+    if (values === undefined || values[0] !== first) continue;
+    const wanted = { "Ip:": "OutNoRoutes", "Udp:": "NoPorts" }[first ?? ""];
+    const at = wanted === undefined ? -1 : names.indexOf(wanted);
+    if (at > 0) sum += Number(values[at] ?? 0);
+  }
+  return sum;
+}
