@@ -1,0 +1,29 @@
+/** Ordinary commands come to the same end in every sandbox as outside of one. */
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isolateState } from "../fixtures/host-target.ts";
+import { corpus } from "./corpus/all.ts";
+import { defaultTimeoutMs, openPlaces, type Places } from "./corpus/judge.ts";
+import { sandboxes } from "./against.ts";
+
+const state = isolateState();
+let places: Places;
+
+beforeAll(async () => {
+  places = await openPlaces();
+});
+afterAll(async () => {
+  await places.close();
+  state.remove();
+});
+
+describe.each(Object.entries(corpus))("%s", (_, cases) => {
+  for (const asked of cases) {
+    const timeout = (asked.timeoutMs ?? defaultTimeoutMs) * (sandboxes.length + 1);
+    test(asked.name, { timeout }, async ({ skip }) => {
+      const verdict = await places.judge(asked);
+      if (verdict.result === "skipped") skip(verdict.reason);
+      expect(verdict).toEqual({ result: "same" });
+    });
+  }
+});

@@ -1,0 +1,24 @@
+/** An ordinary command that must come to the same end in a sandbox as outside of one. */
+
+/** One command, and what it works with. */
+export interface CorpusCase {
+  /** Stable; unique in the corpus. */
+  readonly name: string;
+  /** Programs that the case cannot do without, looked up on PATH. */
+  readonly needs?: readonly string[];
+  /** One line of shell that tells by its exit code whether the case can be asked here, and why not if it cannot. */
+  readonly probe?: { readonly line: string; readonly otherwise: string };
+  /** Put into the working directory before, by path relative to it. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** Lines for `bash -c`, run in the working directory. */
+  readonly script: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** The exit code that it has anywhere. @default 0 */
+  readonly exits?: number;
+  /** @default 60000 */
+  readonly timeoutMs?: number;
+  /** Names or paths in the tree that no two runs have alike: dates, inode numbers, caches. What is below them counts as well. */
+  readonly ignores?: readonly string[];
+  /** Why stdout may rightly be another in a sandbox. Then exit code and tree alone are compared. */
+  readonly differs?: string;
+}

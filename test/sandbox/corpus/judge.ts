@@ -1,0 +1,52 @@
+/** Asks one case of the host and of every sandbox, and says whether it came to the same end. */
+
+import { createRuntime, type Runtime } from "../../../mod.ts";
+import { type Sandbox, sandboxes } from "../against.ts";
+import type { CorpusCase } from "./case.ts";
+import { difference, endings, missed, obstacle, type RunCase } from "./compare.ts";
+
+/** What came of a case. */
+export type Verdict =
+  | { readonly result: "same" }
+  | { readonly result: "skipped"; readonly reason: string }
+  | { readonly result: "different"; readonly reason: string };
+
+/** The host, and after it every sandbox of the list. */
+export interface Places {
+  judge(asked: CorpusCase): Promise<Verdict>;
+  close(): Promise<void>;
+}
+
+export const defaultTimeoutMs = 60_000;
+
+export async function openPlaces(): Promise<Places> {
+  const runtimes = await Promise.all((["none", ...sandboxes] as const).map(openRuntime));
+  const runs = runtimes.map(runOn);
+  return {
+    async judge(asked) {
+      const reason = obstacle(asked);
+      if (reason !== null) return { result: "skipped", reason };
+      const [plain, ...others] = await endings(asked, runs);
+      if (plain === undefined) throw new Error("Nothing was run");
+      const wrong = missed(asked, plain);
+      if (wrong !== null) return { result: "different", reason: wrong };
+      const reasons = others.flatMap((other, index) => {
+        const what = difference(asked, plain, other);
+        return what === null ? [] : [`${sandboxes[index]}: ${what}`];
+      });
+      return reasons.length === 0 ? { result: "same" } : { result: "different", reason: reasons.join("\n\n") };
+    },
+    close: async () => void (await Promise.all(runtimes.map((runtime) => runtime.close()))),
+  };
+}
+
+function openRuntime(backend: Sandbox): Promise<Runtime> {
+  return createRuntime({ runtime: { backend: "native" }, security: { sandbox: { backend } } });
+}
+
+function runOn(runtime: Runtime): RunCase {
+  return async ({ script, env = {}, timeoutMs = defaultTimeoutMs }, workingDir) => {
+    const output = await runtime.execute("bash", ["-c", script.join("\n")], { env, workingDir, timeoutMs });
+    return { ...output, stdout: output.stdoutBytes, stderr: output.stderrBytes };
+  };
+}
