@@ -1,5 +1,6 @@
 /** The whole corpus, in one order. */
 
+import { beginningCases } from "./beginning.ts";
 import type { CorpusCase } from "./case.ts";
 import { compilerCases } from "./compilers.ts";
 import { fileCases } from "./files.ts";
@@ -15,6 +16,7 @@ import { textCases } from "./text.ts";
 
 /** Every ordinary command, by its theme. */
 export const corpus: Readonly<Record<string, readonly CorpusCase[]>> = {
+  beginning: beginningCases,
   shell: shellCases,
   redirects: redirectCases,
   text: textCases,

@@ -1,5 +1,7 @@
 /** An ordinary command that must come to the same end in a sandbox as outside of one. */
 
+import type { ErrorCode } from "../../../src/errors.ts";
+
 /** One command, and what it works with. */
 export interface CorpusCase {
   /** Stable; unique in the corpus. */
@@ -10,11 +12,16 @@ export interface CorpusCase {
   readonly probe?: { readonly line: string; readonly otherwise: string };
   /** Put into the working directory before, by path relative to it. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Lines for `bash -c`, run in the working directory. */
-  readonly script: readonly string[];
+  /** Lines for `bash -c`, run in the working directory. Either these or `command`. */
+  readonly script?: readonly string[];
+  /** A command and its arguments, for what a shell would get in the way of. */
+  readonly command?: readonly [command: string, ...args: readonly string[]];
+  readonly stdin?: string | Uint8Array;
+  /** The name of the working directory. @default "work" */
+  readonly directory?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The exit code that it has anywhere. @default 0 */
-  readonly exits?: number;
+  /** The exit code that it has anywhere; in place of it the code of the error, where nothing can be started. @default 0 */
+  readonly exits?: number | ErrorCode;
   /** @default 60000 */
   readonly timeoutMs?: number;
   /** Names or paths in the tree that no two runs have alike: dates, inode numbers, caches. What is below them counts as well. */

@@ -13,7 +13,7 @@ export interface Observation {
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
   readonly exitCode: number | null;
-  /** `"completed"`, or in what other way it ended. */
+  /** `"completed"`, in what other way it ended, or the code of the error by which it did not begin. */
   readonly outcome: string;
 }
 
@@ -56,7 +56,7 @@ export function isOnPath(name: string): boolean {
  */
 export async function endings(asked: CorpusCase, runs: readonly RunCase[]): Promise<readonly Ending[]> {
   const parent = realpathSync(mkdtempSync(join(tmpdir(), "corpus-")));
-  const directory = join(parent, "work");
+  const directory = join(parent, asked.directory ?? "work");
   const found: Ending[] = [];
   try {
     for (const run of runs) {
@@ -80,7 +80,7 @@ function prepare(directory: string, { files = {} }: CorpusCase): void {
 
 /** How the case's own claim is missed, or `null`. A case that fails everywhere alike shows nothing. */
 export function missed({ exits = 0 }: CorpusCase, { outcome, exitCode, ...streams }: Ending): string | null {
-  if (outcome === "completed" && exitCode === exits) return null;
+  if (outcome === exits || (outcome === "completed" && exitCode === exits)) return null;
   return `It was to exit with ${exits}, and ${outcome} with ${exitCode}${shown(streams)}`;
 }
 

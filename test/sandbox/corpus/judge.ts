@@ -1,6 +1,6 @@
 /** Asks one case of the host and of every sandbox, and says whether it came to the same end. */
 
-import { createRuntime, type Runtime } from "../../../mod.ts";
+import { createRuntime, type Runtime, RuntimeError } from "../../../mod.ts";
 import { type Sandbox, sandboxes } from "../against.ts";
 import type { CorpusCase } from "./case.ts";
 import { difference, endings, missed, obstacle, type RunCase } from "./compare.ts";
@@ -45,8 +45,17 @@ function openRuntime(backend: Sandbox): Promise<Runtime> {
 }
 
 function runOn(runtime: Runtime): RunCase {
-  return async ({ script, env = {}, timeoutMs = defaultTimeoutMs }, workingDir) => {
-    const output = await runtime.execute("bash", ["-c", script.join("\n")], { env, workingDir, timeoutMs });
-    return { ...output, stdout: output.stdoutBytes, stderr: output.stderrBytes };
+  return async (asked, workingDir) => {
+    const { script = [], env = {}, stdin, timeoutMs = defaultTimeoutMs } = asked;
+    const [command, ...args] = asked.command ?? ["bash", "-c", script.join("\n")];
+    try {
+      const options = { env, workingDir, timeoutMs, ...(stdin === undefined ? {} : { stdin }) };
+      const output = await runtime.execute(command, args, options);
+      return { ...output, stdout: output.stdoutBytes, stderr: output.stderrBytes };
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      const stderr = new TextEncoder().encode(error.message);
+      return { outcome: error.code, exitCode: null, stdout: new Uint8Array(), stderr };
+    }
   };
 }

@@ -64,6 +64,13 @@ export const networkCases: readonly CorpusCase[] = [
     ],
   },
   {
+    name: "nc talks to itself",
+    needs: ["nc"],
+    script: [
+      "mkfifo p; nc -lU sock < p > heard & until [ -S sock ]; do :; done; echo hello | nc -NU sock & : > p; wait; cat heard",
+    ],
+  },
+  {
     name: "the loopback interface is up",
     needs: ["ip"],
     script: [
