@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isolateState } from "../fixtures/host-target.ts";
+import { sandboxes } from "./against.ts";
 import { corpus } from "./corpus/all.ts";
 import { defaultTimeoutMs, openPlaces, type Places } from "./corpus/judge.ts";
-import { sandboxes } from "./against.ts";
 
 const state = isolateState();
 let places: Places;

@@ -15,7 +15,7 @@ const view = composeView({
   system: [{ kind: "readonly", at: "/usr", source: "/usr" }],
   ...{ toolchains: [], listed: [], hidden: [], network: false, workingDir: "/w", home: null },
 });
-const program = bubblewrap("/usr/bin/bwrap", { filtered: true, strayEnv: [] });
+const program = bubblewrap("/usr/bin/bwrap", { filtered: true, strayEnv: [], kernelFiles: ["/proc/sys"] });
 
 describe("bubblewrap's words", () => {
   test("shut everything that can be shut, and end where the command begins", () => {
@@ -23,7 +23,22 @@ describe("bubblewrap's words", () => {
     expect(words).toEqual([
       ...["/usr/bin/bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"],
       ...["--seccomp", "3", "--json-status-fd", "4", "--proc", "/proc", "--dev", "/dev"],
-      ...["--ro-bind", "/usr", "/usr", "--tmpfs", "/tmp", "--bind", "/w", "/w", "--symlink", "/tmp", "/var/tmp"],
+      ...[
+        "--ro-bind",
+        "/proc/sys",
+        "/proc/sys",
+        "--ro-bind",
+        "/usr",
+        "/usr",
+        "--tmpfs",
+        "/tmp",
+        "--bind",
+        "/w",
+        "/w",
+        "--symlink",
+        "/tmp",
+        "/var/tmp",
+      ],
       ...["--remount-ro", "/", "--chdir", "/w", "--"],
     ]);
   });
@@ -42,7 +57,7 @@ describe("bubblewrap's words", () => {
   });
 
   test("take out what the JavaScript runtime adds, unless the plan has it", () => {
-    const stray = bubblewrap("/bwrap", { filtered: false, strayEnv: ["STRAY"] });
+    const stray = bubblewrap("/bwrap", { filtered: false, strayEnv: ["STRAY"], kernelFiles: [] });
     expect(stray.wrap(view, {}).words.join(" ")).toContain("--unsetenv STRAY --chdir");
     const { words, env } = stray.wrap(view, { STRAY: "mine" });
     expect([words.join(" "), env]).toEqual([expect.stringContaining("--unsetenv STRAY --setenv STRAY mine"), {}]);

@@ -20,7 +20,7 @@ function wrap(
   file: string,
   { mounts, network, workingDir }: SandboxView,
   env: Readonly<Record<string, string>>,
-  { filtered, strayEnv }: ProgramSetting,
+  { filtered, strayEnv, kernelFiles }: ProgramSetting,
 ): Wrapping {
   const { plain, special } = splitEnv(env, strayEnv);
   return {
@@ -36,6 +36,7 @@ function wrap(
       ...(filtered ? ["--seccomp", `${filterPlace}`] : []),
       ...["--json-status-fd", `${statusPlace}`],
       ...["--proc", "/proc", "--dev", "/dev"],
+      ...kernelFiles.flatMap((path) => ["--ro-bind", path, path]),
       ...mounts.flatMap(mountWords),
       // What was made on the way to a mount is no place to write to.
       ...["--remount-ro", "/"],

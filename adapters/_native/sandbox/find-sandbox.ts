@@ -1,7 +1,7 @@
 /** Which sandbox program works here: found by running it, with the very options that commands get. */
 
 import { spawn } from "node:child_process";
-import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../../src/errors.ts";
 import { commandCandidates, defaultPath } from "../command-candidates.ts";
@@ -39,6 +39,17 @@ const programs: Readonly<Record<"bubblewrap", { command: string; make: typeof bu
 /** By which Deno tells a child that is Deno too of the descriptors it was handed. */
 const strayEnv = "Deno" in globalThis ? ["DENO_EXTRA_STDIO_FDS"] : [];
 
+/**
+ * What root may write in /proc by being root, and bubblewrap leaves so: the kernel asks there for the owner and for no
+ * capability. A core_pattern written in a sandbox is a program that runs outside of it. Docker keeps the same from its containers.
+ */
+function kernelFiles(): readonly string[] {
+  if (process.geteuid?.() !== 0) return [];
+  return ["sys", "fs", "acpi", "scsi", "asound", "mtrr"]
+    .map((name) => `/proc/${name}`)
+    .filter((path) => existsSync(path));
+}
+
 const probeMs = 10_000;
 
 export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchResult> {
@@ -46,7 +57,8 @@ export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchR
   for (const name of search.names) {
     const { command, make } = programs[name as "bubblewrap"];
     const file = findProgram(command, search.path ?? defaultPath);
-    const program = file === null ? null : make(file, { filtered: search.filter !== null, strayEnv });
+    const program =
+      file === null ? null : make(file, { filtered: search.filter !== null, strayEnv, kernelFiles: kernelFiles() });
     const cause = program === null ? missing(name, command) : await probe(program, search);
     if (cause === null) return { program, refused };
     refused.push({ name, ...cause });

@@ -23,6 +23,8 @@ export interface ProgramSetting {
   readonly filtered: boolean;
   /** Variables that the JavaScript runtime adds when it hands over descriptors. */
   readonly strayEnv: readonly string[];
+  /** Parts of /proc by which root changes the kernel, without any capability. */
+  readonly kernelFiles: readonly string[];
 }
 
 /** A command's surroundings in a program's words. */

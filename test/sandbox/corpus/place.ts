@@ -23,6 +23,7 @@ export const placeCases: readonly CorpusCase[] = [
   },
   {
     name: "the environment as the first process has it",
+    differs: "bubblewrap adds PWD, which explain tells",
     script: ["tr '\\0' '\\n' < /proc/self/environ | grep -v ^_= | sort; tr '\\0' '\\n' < /proc/$$/environ | sort"],
   },
   {
