@@ -18,8 +18,9 @@ import { watchCpuTime } from "./cpu-time.ts";
 import { drainable } from "./drain.ts";
 import type { NativeArtifact } from "./lower.ts";
 import { resolveCommand, statOf } from "./resolve-command.ts";
+import { type Placeholders, placeMissing } from "./sandbox/protected-paths.ts";
 import { sandboxed } from "./sandbox/sandboxed-spawn.ts";
-import { whyHidden } from "./sandbox/visible.ts";
+import { refuseReplaced, whyHidden } from "./sandbox/visible.ts";
 import { endTree } from "./stop.ts";
 import { collectFiles, makePrivateDirectory, removePrivateDirectory, writeFiles } from "./workspace-files.ts";
 
@@ -41,7 +42,11 @@ const noProgress: AsyncIterable<Progress> = {
 export async function startNative(start: NativeStart): Promise<Execution> {
   const { plan, io } = start;
   const workingDir = plan.workingDir ?? makePrivateDirectory();
-  const removeDirectory = () => (plan.workingDir === null ? removePrivateDirectory(workingDir) : []);
+  let placeholders: Placeholders | null = null;
+  const removeDirectory = () => {
+    placeholders?.remove();
+    return plan.workingDir === null ? removePrivateDirectory(workingDir) : [];
+  };
   let cell: Cell | null = null;
   try {
     writeFiles(workingDir, plan.files, io.files);
@@ -49,6 +54,10 @@ export async function startNative(start: NativeStart): Promise<Execution> {
     const search = { platform: process.platform, env: plan.env, workingDir };
     const view = artifact.sandbox?.view;
     const file = resolveCommand(plan.argv[0], search, (found) => (view === undefined ? null : whyHidden(found, view)));
+    if (artifact.sandbox !== null) {
+      placeholders = placeMissing(workingDir, artifact.sandbox.protectedPaths);
+      refuseReplaced(artifact.sandbox.view);
+    }
     cell = openCell(start, artifact);
     const child = await spawnIn(cell, start, { artifact, file, workingDir });
     return follow(start, { child, cell, workingDir, removeDirectory });

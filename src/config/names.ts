@@ -76,6 +76,15 @@ export const relativePath = v.pipe(
   v.check((path) => !absolute.test(path) && !climbs.test(path), 'Give a relative path without ".."'),
 );
 
+/** A name in a directory, or further down in it. A `/` at its end means a directory. */
+export const nameBelow = v.pipe(
+  relativePath,
+  v.check(
+    (path) => !/(?:^|\/)\.?(?:\/|$)/.test(path.replace(/\/$/, "")),
+    'Give a relative path without "." and empty parts',
+  ),
+);
+
 /** A directory of the host that a WASI guest sees, and the place where it sees it. */
 export interface Grant {
   readonly host: string;

@@ -5,7 +5,7 @@ import type { DeepReadonly } from "../deep-freeze.ts";
 import { RuntimeError } from "../errors.ts";
 import { clauses } from "../types.ts";
 import { type AnyFragment, type ToolConfig, table } from "./fragment.ts";
-import { homePath, variableNames } from "./names.ts";
+import { homePath, nameBelow, variableNames } from "./names.ts";
 import { toolsSchema } from "./tools.ts";
 import { alias, flag, key, list, oneOf, seconds, whole } from "./values.ts";
 
@@ -61,6 +61,11 @@ const sandbox = table({
     v.optional(list(homePath), []),
     "Host paths that a sandboxed command may read, besides the system's programs and libraries. A leading `~` is the host user's home",
     { aliases: [alias("bubblewrap.readonly_paths")] },
+  ),
+  protected_paths: key(
+    v.optional(list(nameBelow), []),
+    "Names in the working directory that a sandboxed command can neither change nor make, such as `.git/hooks/` and `.bashrc`. One that is missing stays so: an empty file, or with a `/` at the end an empty directory, stands for it meanwhile",
+    { aliases: [alias("bubblewrap.protected_paths")] },
   ),
 });
 

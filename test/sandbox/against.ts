@@ -3,4 +3,4 @@
 /** `"none"` is the host itself: every case comes to the same end twice there, and every attack succeeds. */
 export const sandboxes = ["none", "bubblewrap"] as const;
 
-export type Sandbox = (typeof sandboxes)[number];
+export type Sandbox = "none" | "bubblewrap" | "firejail";

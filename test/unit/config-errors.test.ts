@@ -116,6 +116,14 @@ const said: readonly (readonly [toml: string, says: string])[] = [
     '[security.sandbox] writable_paths[0] = "data": Give an absolute path',
   ],
   [
+    '[security.sandbox]\nprotected_paths = ["/etc"]',
+    '[security.sandbox] protected_paths[0] = "/etc": Give a relative path',
+  ],
+  [
+    '[security.sandbox]\nprotected_paths = ["./a"]',
+    '[security.sandbox] protected_paths[0] = "./a": Give a relative path without "." and empty parts',
+  ],
+  [
     '[security.sandbox.bubblewrap]\nreadonly_paths = ["~x"]',
     '[security.sandbox.bubblewrap] readonly_paths[0] = "~x": Give an absolute path',
   ],

@@ -97,6 +97,7 @@ export const keys: readonly (readonly [path: string, fallback: unknown, written:
   ["security.sandbox.backend", "none", '"bubblewrap"', "bubblewrap"],
   ["security.sandbox.allow_network", false, "true", true],
   ["security.sandbox.writable_paths", [], '["/data"]', ["/data"]],
+  ["security.sandbox.protected_paths", [], '[".git/hooks/"]', [".git/hooks/"]],
   ["security.sandbox.readonly_paths", [], '["/etc/ssl"]', ["/etc/ssl"]],
   ["security.resources.max_memory_mb", undefined, "512", 512],
   ["security.resources.max_cpu_time_seconds", undefined, "60", 60],

@@ -8,7 +8,15 @@ import { composeView } from "../../adapters/_native/sandbox/view.ts";
 
 const view = composeView({
   system: [{ kind: "readonly", at: "/usr", source: "/usr" }],
-  ...{ toolchains: [], listed: [], hidden: [], network: false, workingDir: "/home/u/w", home: "/home/u" },
+  ...{
+    toolchains: [],
+    listed: [],
+    protectedPaths: [],
+    hidden: [],
+    network: false,
+    workingDir: "/home/u/w",
+    home: "/home/u",
+  },
 });
 const evidence: Evidence = { view, exit: { kind: "exited", code: 1 }, stderr: "", unroutable: 0 };
 const denied = (over: Partial<Evidence>) => findDenials({ ...evidence, ...over }).map(({ code }) => code);

@@ -13,7 +13,7 @@ import { scratchDirectory } from "./native-scratch.ts";
 const { at, makeDirectory } = scratchDirectory();
 const view = composeView({
   system: [{ kind: "readonly", at: "/usr", source: "/usr" }],
-  ...{ toolchains: [], listed: [], hidden: [], network: false, workingDir: "/w", home: null },
+  ...{ toolchains: [], listed: [], protectedPaths: [], hidden: [], network: false, workingDir: "/w", home: null },
 });
 const program = bubblewrap("/usr/bin/bwrap", { filtered: true, strayEnv: [], kernelFiles: ["/proc/sys"] });
 
@@ -107,7 +107,7 @@ describe("an ending", () => {
         exited: Promise.resolve(exit),
       };
     };
-    const artifact = { program, view, settings, ownDirectory, filter: new Uint8Array([1, 2]) };
+    const artifact = { program, view, settings, ownDirectory, filter: new Uint8Array([1, 2]), protectedPaths: [] };
     const child = sandboxed(spawn, artifact, "1")(request) as Child;
     return { child, seen: () => seen };
   }

@@ -7,7 +7,7 @@ const readonly = (at: string, source = at): Mount => ({ kind: "readonly", at, so
 const writable = (at: string, source = at): Mount => ({ kind: "writable", at, source });
 const system: readonly Mount[] = [readonly("/usr"), { kind: "link", at: "/bin", to: "usr/bin" }];
 const parts: ViewParts = {
-  ...{ system, toolchains: [], listed: [], hidden: [], network: false },
+  ...{ system, toolchains: [], listed: [], protectedPaths: [], hidden: [], network: false },
   ...{ workingDir: "/home/u/project", home: "/home/u" },
 };
 const shown = (over: Partial<ViewParts>) =>
@@ -55,6 +55,13 @@ describe("the mounts", () => {
     expect(shown({ listed: inside })).not.toContain("writable /home/u/project/link");
     const outside = [writable("/data"), writable("/mnt/link", "/data")];
     expect(shown({ listed: outside })).toContain("writable /mnt/link");
+  });
+
+  test("keep protected names in the working directory, whose directories cannot be renamed away", () => {
+    expect(shown({ protectedPaths: [".git/hooks/", ".bashrc"] }).slice(-4)).toEqual([
+      ...["writable /home/u/project", "readonly /home/u/project/.bashrc"],
+      ...["writable /home/u/project/.git", "readonly /home/u/project/.git/hooks"],
+    ]);
   });
 
   test("cover the host's own records where a mount would show them", () => {

@@ -87,7 +87,7 @@ async function probe(program: SandboxProgram, { system, ownDirectory, filter }: 
   const workingDir = mkdtempSync(join(ownDirectory, "probe-"));
   try {
     const view = composeView({
-      ...{ system, toolchains: [], listed: [], workingDir, home: null, hidden: [], network: false },
+      ...{ system, toolchains: [], listed: [], workingDir, home: null, protectedPaths: [], hidden: [], network: false },
     });
     const { words, env } = program.wrap(view, {});
     const enclosure = openEnclosure({ program, ownDirectory, filter }, `probe-${program.name}`);

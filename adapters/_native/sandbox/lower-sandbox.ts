@@ -13,6 +13,8 @@ export interface SandboxFacts {
   readonly settings: SettingsCopy;
   readonly toolchains: readonly Mount[];
   readonly listed: readonly Mount[];
+  /** Relative to the working directory. */
+  readonly protectedPaths: readonly string[];
   /** The operator's home; `null`: none. */
   readonly home: string | null;
   /** Where this user's hosts keep their records. */
@@ -26,6 +28,7 @@ export interface SandboxFacts {
 /** What stands around one command. */
 export interface SandboxArtifact extends Pick<SandboxFacts, "program" | "settings" | "ownDirectory" | "filter"> {
   readonly view: SandboxView;
+  readonly protectedPaths: readonly string[];
 }
 
 /** Stands for the directory that is made when the command starts. */
@@ -34,18 +37,19 @@ const unmade = "/tmp/<private directory>";
 /** @param workingDir `null`: a directory that is not made yet */
 export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDir: string | null): SandboxArtifact {
   const network = plan.network === "all";
-  const settings: Mount = { kind: "readonly", at: "/etc", source: facts.settings.directory };
+  const etc: Mount = { kind: "readonly", at: "/etc", source: facts.settings.directory };
   const view = composeView({
-    system: [settings, ...facts.system.always, ...(network ? facts.system.withNetwork : [])],
+    system: [etc, ...facts.system.always, ...(network ? facts.system.withNetwork : [])],
     toolchains: facts.toolchains,
     listed: facts.listed,
     workingDir: workingDir ?? unmade,
     home: plan.env["HOME"] ?? null,
+    protectedPaths: facts.protectedPaths,
     hidden: [facts.stateDirectory],
     network,
   });
-  const { program, ownDirectory, filter } = facts;
-  return { program, settings: facts.settings, ownDirectory, filter, view };
+  const { program, settings, ownDirectory, filter, protectedPaths } = facts;
+  return { program, settings, ownDirectory, filter, view, protectedPaths };
 }
 
 /** For the three clauses of isolation that a sandbox is there for. */

@@ -62,7 +62,9 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   }
   const { stateDirectory, ownDirectory } = place;
   const { program } = found;
-  const facts = { program, system, settings, toolchains, listed, home, stateDirectory, ownDirectory, filter };
+  const own = { home, stateDirectory, ownDirectory };
+  const protectedPaths = sandbox.protected_paths;
+  const facts = { program, system, settings, toolchains, listed, protectedPaths, filter, ...own };
   return { facts, unavailable: null };
 }
 

@@ -28,6 +28,8 @@ export interface ViewParts {
   readonly workingDir: string;
   /** The command's own `HOME`; `null` where it has none. */
   readonly home: string | null;
+  /** Names in the working directory that stay as they are, or stay missing. */
+  readonly protectedPaths: readonly string[];
   /** Directories of the host that nothing else may show. */
   readonly hidden: readonly string[];
   readonly network: boolean;
@@ -44,21 +46,46 @@ export const ownPlaces: readonly string[] = ["/tmp", "/var/tmp", "/run", "/proc"
 
 /** The later of two that name one place wins: the system's, toolchains', private ones, what is listed, the working directory. */
 export function composeView(parts: ViewParts): SandboxView {
-  const { system, toolchains, listed, workingDir, home, hidden, network } = parts;
+  const { system, toolchains, listed, workingDir, home, protectedPaths, hidden, network } = parts;
   const own: Mount = { kind: "writable", at: workingDir, source: workingDir };
   const writable = [own, ...listed.filter(({ kind }) => kind === "writable")];
   // A directory of tools inside of the project belongs to the project: it stays writable.
   const tools = toolchains.filter(({ at }) => !writable.some((mount) => isBelow(at, mount.at)));
   const fixed = [...system, ...tools, ...temporary, ...listed, own];
   const homes = home !== null && needsOwnHome(home, fixed) ? [privateAt(home)] : [];
+  const kept = protectedPaths.map((path): Mount => {
+    const at = `${workingDir}/${path.replace(/\/+$/, "")}`;
+    return { kind: "readonly", at, source: at };
+  });
   const covers = hidden.filter((path) => hostPath({ mounts: fixed }, path) !== null).map(privateAt);
   const byPlace = new Map<string, Mount>();
-  for (const mount of [...system, ...tools, ...temporary, ...homes, ...listed, own, ...covers]) {
+  for (const mount of [...system, ...tools, ...temporary, ...homes, ...listed, own, ...kept, ...covers]) {
     byPlace.delete(mount.at);
     byPlace.set(mount.at, mount);
   }
-  const sorted = [...byPlace.values()].sort((a, b) => depth(a.at) - depth(b.at));
-  return { mounts: sorted.filter((mount) => !isRepeated(mount, sorted)), network, workingDir };
+  const chosen = [...byPlace.values()].filter((mount, _, all) => !isRepeated(mount, all));
+  const mounts = [...chosen, ...pinsOf(chosen)].sort((a, b) => depth(a.at) - depth(b.at));
+  return { mounts, network, workingDir };
+}
+
+/**
+ * Directories between a writable one and a mount inside of it, each mounted over itself: a mount point cannot be renamed, and
+ * by renaming what is above a mount a command would get its place back.
+ */
+function pinsOf(mounts: readonly Mount[]): readonly Mount[] {
+  const pins = new Map<string, Mount>();
+  for (const mount of mounts) {
+    const outer = coveredBy(
+      mount.at,
+      mounts.filter((other) => other !== mount),
+    );
+    if (outer?.kind !== "writable") continue;
+    for (let end = mount.at.lastIndexOf("/"); end > outer.at.length; end = mount.at.lastIndexOf("/", end - 1)) {
+      const at = mount.at.slice(0, end);
+      pins.set(at, { kind: "writable", at, source: outer.source + at.slice(outer.at.length) });
+    }
+  }
+  return [...pins.values()];
 }
 
 /** Whether a path is another or lies in it. */

@@ -24,6 +24,23 @@ export function whyHidden(file: string, view: SandboxView): RuntimeError | null 
   return null;
 }
 
+/**
+ * Whoever may write a directory can put a link in the place of what is mounted from inside of it, and have another part of
+ * the host shown by the next sandbox.
+ *
+ * @throws RuntimeError `policy_unenforceable` where that has happened.
+ */
+export function refuseReplaced({ mounts }: SandboxView): void {
+  const writable = mounts.flatMap((mount) => (mount.kind === "writable" ? [mount] : []));
+  for (const mount of mounts) {
+    if (mount.kind !== "readonly" && mount.kind !== "writable") continue;
+    const isInside = writable.some(({ source }) => source !== mount.source && isBelow(mount.source, source));
+    if (!isInside || realOf(mount.source) === mount.source) continue;
+    const message = `${mount.source} leads elsewhere since it was listed: a link was put in its place, or on the way to it`;
+    throw new RuntimeError("policy_unenforceable", message, { backend: "native" });
+  }
+}
+
 /** The path that would have to be shown, or `null`. */
 function hiddenPart(file: string, view: SandboxView): string | null {
   const real = realOf(file);
