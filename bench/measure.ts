@@ -29,8 +29,8 @@ export async function interleave(
   return samples;
 }
 
-/** Fisher and Yates. */
-function shuffled<Item>(items: readonly Item[]): readonly Item[] {
+/** In an order drawn anew: Fisher and Yates. */
+export function shuffled<Item>(items: readonly Item[]): readonly Item[] {
   const order = [...items];
   for (let last = order.length - 1; last > 0; last -= 1) {
     const other = Math.floor(Math.random() * (last + 1));
