@@ -44,7 +44,7 @@ export function endTree(
   const emptied = exited.then(async (): Promise<readonly Leftover[]> => {
     over = true;
     // Those who were asked politely keep their time to finish, although the command itself was quicker.
-    while (performance.now() < graceUntil && !cell.isEmpty()) await sleep(pollMs);
+    while (graceUntil > 0 && performance.now() < graceUntil && !cell.isEmpty()) await sleep(pollMs);
     clearTimeout(graceTimer);
     signal.removeEventListener("abort", onStop);
     return killRest(cell);
