@@ -108,7 +108,7 @@ export function validateConfig<Fragments extends readonly AnyFragment[]>(
   if (result.issues !== undefined) problems.push(...problemsOf(result.issues, { schema, values, spellings }));
   if (problems.length > 0) throw configError(problems, origin);
   const config = deepFreeze(result.output) as unknown as ConfigOf<Fragments>;
-  problems.push(...checkConfig({ config, fragments, spellings }));
+  problems.push(...checkConfig({ config, fragments, spellings, written }));
   if (problems.length > 0) throw configError(problems, origin);
   provenance.set(config, { definition, values, written, toolNames });
   return config;

@@ -2,13 +2,15 @@
 
 import * as v from "valibot";
 import type { AnyFragment, FragmentCheck } from "./fragment.ts";
-import { type Path, type Problem, spelled } from "./problems.ts";
+import { dotted, type Path, type Problem, spelled } from "./problems.ts";
 import { type Config, defaultTimeoutSecs } from "./schema.ts";
 
 export interface CheckSources {
   readonly config: Config;
   readonly fragments: readonly AnyFragment[];
   readonly spellings: ReadonlyMap<string, Path>;
+  /** Canonical names of the keys that somebody wrote. */
+  readonly written: ReadonlySet<string>;
 }
 
 /** What is wrong with keys each of which is right by itself. */
@@ -41,19 +43,20 @@ function checkMaxima({ config }: CheckSources, report: Report): void {
   }
 }
 
-function checkFragment(part: AnyFragment, { config }: CheckSources, report: Report): void {
+function checkFragment(part: AnyFragment, { config, written }: CheckSources, report: Report): void {
   if (part.check === undefined) return;
   const path = part.place === "runtime" ? ["runtime", part.name] : [part.name];
   const tools = config.tools.custom;
   const isChosen =
     part.place === "runtime" && [config.runtime, ...Object.values(tools)].some(({ backend }) => backend === part.name);
   const values = path.reduce<unknown>((table, step) => (table as Table)[step], config) as Table;
-  const defaults = v.parse(part.schema, {}) as Table;
+  const defaultOf = (key: string) => (v.parse(part.schema, {}) as Table)[key];
   const check: FragmentCheck<unknown> = {
     values,
     tools,
     chosen: isChosen,
-    isChanged: (key) => JSON.stringify(values[key]) !== JSON.stringify(defaults[key]),
+    isChanged: (key) =>
+      written.has(dotted([...path, key])) && JSON.stringify(values[key]) !== JSON.stringify(defaultOf(key)),
     maxTimeoutSecs: config.runtime.max_timeout_secs,
     report: (below, message) => report([...path, ...below], message),
     reportTool: (tool, below, message) => report(["tools", "custom", tool, ...below], message),
