@@ -48,7 +48,14 @@ describe("the tarball", () => {
       .map(({ path }) => path)
       .filter((path) => !/^dist\/.*\.(js|d\.ts)$/.test(path))
       .sort();
-    expect(odd).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "dist/LICENSE-valibot.md", "package.json"]);
+    expect(odd).toEqual([
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "dist/LICENSE-fastest-levenshtein.md",
+      "dist/LICENSE-valibot.md",
+      "package.json",
+    ]);
     expect(files.filter(({ path }) => /\.test\.|^dist\/(scripts|bench|examples)\//.test(path))).toEqual([]);
   });
 
