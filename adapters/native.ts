@@ -17,7 +17,7 @@ import { nativePolicy } from "./_native/policy.ts";
 import { createProcessGroups } from "./_native/process-group.ts";
 import { openRecordStore, type RunRecords } from "./_native/run-records.ts";
 import { prepareSandbox } from "./_native/sandbox/prepare.ts";
-import { loadSpawn } from "./_native/spawn.ts";
+import { chooseSpawn } from "./_native/spawn.ts";
 import { sweepOrphans } from "./_native/sweep.ts";
 import { createProcessTrees } from "./_native/windows-tree.ts";
 
@@ -51,7 +51,7 @@ export const native: BackendFactory = async ({ config, host, log }) => {
   const records = store.own(host.owner, []);
   // Begun early: another process makes the pipes meanwhile.
   const isSandboxed = config.security.sandbox.backend !== "none";
-  const loading = loadSpawn(() => createPipePool(join(records.home, "pipes")), isSandboxed);
+  const loading = chooseSpawn(() => createPipePool(join(records.home, "pipes")), isSandboxed);
   const hierarchies = findHierarchies();
   const cgroups = createCgroups(hierarchies, host.owner);
   if (cgroups !== null) records.keepsIn(cgroups.trunks);

@@ -4,7 +4,7 @@
  * stdin stays a socket: opening a named pipe whose writer is gone would wait for another one, for ever (fifo(7)).
  */
 
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { closeSync, constants, fstatSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -35,6 +35,7 @@ const options = { stdio: "ignore", env: { PATH: "/usr/bin:/bin" } } as const;
 /** Pipes below `directory`, which is removed in the end; `null` where there is no need or no way to make them. */
 export async function createPipePool(directory: string): Promise<PipePool | null> {
   if (process.platform !== "linux") return null;
+  const { execFileSync, spawn } = process.getBuiltinModule("node:child_process");
   const idle: string[] = [];
   let made = 0;
   const name = (count: number) => {

@@ -1,6 +1,5 @@
 /** What the kernel says of processes: who is alive, since when, and who belongs to whom. */
 
-import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** One process. Its pid alone is not its name: pids are used again, so the start time belongs to it. */
@@ -54,6 +53,8 @@ export function listProcesses(): readonly ProcessEntry[] {
       .filter((entry) => entry !== null);
   }
   if (process.platform === "win32") return [];
+  // Loaded where it is needed: with the file it would cost a start on Bun as much as a command.
+  const { execFileSync } = process.getBuiltinModule("node:child_process");
   try {
     return parsePs(execFileSync("/bin/ps", ["-axo", "pid=,ppid=,pgid=,sess=,stat=,lstart="], { encoding: "utf8" }));
   } catch {

@@ -1,7 +1,7 @@
 /** Starts a process on Node. */
 
-import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
-import { Socket } from "node:net";
+import type { ChildProcess } from "node:child_process";
+import type { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { ExitKind } from "../../src/types.ts";
@@ -28,9 +28,10 @@ export function createNodeSpawn(pool: PipePool | null): Spawn {
 }
 
 function start(request: SpawnRequest, pipes: OutputPipes | null, mask: DescriptorMask): Child | FailedSpawn {
+  const { spawn } = process.getBuiltinModule("node:child_process");
   let child: ChildProcess;
   try {
-    child = nodeSpawn(request.file, [...request.args], {
+    child = spawn(request.file, [...request.args], {
       cwd: request.workingDir,
       env: request.env,
       detached: true,
@@ -68,6 +69,7 @@ function start(request: SpawnRequest, pipes: OutputPipes | null, mask: Descripto
 }
 
 function readerOf({ hostFd }: Pipe): Socket {
+  const { Socket } = process.getBuiltinModule("node:net");
   return new Socket({ fd: hostFd, readable: true, writable: false });
 }
 

@@ -1,6 +1,5 @@
 /** Containment on Windows: a tree of processes, ended by taskkill(1). Type-checked and tested by its pure parts only. */
 
-import { spawnSync } from "node:child_process";
 import type { Cell, Containment } from "./containment.ts";
 import type { StopSignal } from "./signals.ts";
 
@@ -38,7 +37,9 @@ function openCell(onDispose: () => void): Cell {
       return child;
     },
     signal: (signal) => {
-      if (leader > 1) spawnSync("taskkill", taskkillArguments(leader, signal), { stdio: "ignore", windowsHide: true });
+      if (leader <= 1) return;
+      const { spawnSync } = process.getBuiltinModule("node:child_process");
+      spawnSync("taskkill", taskkillArguments(leader, signal), { stdio: "ignore", windowsHide: true });
     },
     isEmpty: () => !isAlive(leader),
     wasOutOfMemory: () => false,

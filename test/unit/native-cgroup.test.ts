@@ -7,7 +7,7 @@ import { type Cgroups, createCgroups } from "../../adapters/_native/cgroup.ts";
 import { findHierarchies } from "../../adapters/_native/cgroup-mounts.ts";
 import { startNative } from "../../adapters/_native/execution.ts";
 import { lowerNative, type NativeArtifact, type NativeFacts } from "../../adapters/_native/lower.ts";
-import { loadSpawn } from "../../adapters/_native/spawn.ts";
+import { chooseSpawn } from "../../adapters/_native/spawn.ts";
 import type { Limits } from "../../src/types.ts";
 import { codesOf } from "./core-parts.ts";
 import { never, noIo, planFor, readText } from "./memory-plan.ts";
@@ -15,7 +15,7 @@ import { begun, marked, newMarker, polite, stubborn, until } from "./native-proc
 import { scratchDirectory } from "./native-scratch.ts";
 
 const { path: base, makeDirectory } = scratchDirectory();
-const spawn = await loadSpawn(async () => null);
+const spawn = await chooseSpawn(async () => null);
 const ownCgroups = () => readFileSync("/proc/thread-self/cgroup", "utf8");
 
 let owners = 0;

@@ -1,11 +1,22 @@
 /** Real pipes for a command's output: opened at both ends, used again, and nothing of them left open or behind. */
 
-import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, readSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Child } from "../../adapters/_native/child.ts";
 import { createPipePool, openOutputPipes, type Pipe, type PipePool } from "../../adapters/_native/pipes.ts";
-import { loadSpawn } from "../../adapters/_native/spawn.ts";
+import { createBunPipePool } from "../../adapters/_native/pipes-bun.ts";
+import { chooseSpawn } from "../../adapters/_native/spawn.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
 const { at, write } = scratchDirectory();
@@ -87,6 +98,31 @@ describe.runIf(isLinux)("a pool", () => {
 
   test("is none where none can be made", async () => {
     expect(await createPipePool(join(write("file"), "below"))).toBeNull();
+  });
+});
+
+describe.runIf(isLinux && "Bun" in globalThis)("Bun's own pipes", () => {
+  const pool = () => createBunPipePool() ?? expect.unreachable("There are none");
+  const flagsOf = (fd: number) =>
+    Number.parseInt(/flags:\s+(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1] ?? "", 8);
+
+  test("are open at both ends, of which only the host's does not block, and no child gets them unasked", () => {
+    const pipe = pool().open();
+    writeSync(pipe.childFd, "hi");
+    expect(readAll(pipe.hostFd)).toBe("hi");
+    expect(() => readAll(pipe.hostFd)).toThrow("EAGAIN");
+    expect([pipe.hostFd, pipe.childFd].map((fd) => flagsOf(fd) & 0o2004000)).toEqual([0o2004000, 0o2000000]);
+    expect(readlinkSync(`/proc/self/fd/${pipe.childFd}`)).toMatch(/^pipe:/);
+    close(pipe);
+  });
+
+  test("are each another, and leave nothing open", () => {
+    const before = fds();
+    const pipes = drain(pool(), 20);
+    for (const [index, { childFd }] of pipes.entries()) writeSync(childFd, String(index));
+    expect(pipes.map(({ hostFd }) => readAll(hostFd))).toEqual(pipes.map((_, index) => String(index)));
+    pipes.forEach(close);
+    expect(fds()).toBe(before);
   });
 });
 
@@ -179,7 +215,7 @@ describe("starting a command", () => {
 
   test.runIf(isLinux)("its own streams can be opened anew by their names", async () => {
     const { pool } = await poolOf();
-    const spawn = await loadSpawn(async () => pool);
+    const spawn = await chooseSpawn(async () => pool);
     const child = spawn(request("echo out > /dev/stdout; echo err > /dev/stderr; echo tee | tee /dev/stderr"));
     if (child.pid === undefined) throw await child.failure;
     expect(await outputOf(child)).toEqual(["out\ntee\n", "err\ntee\n"]);
@@ -188,7 +224,7 @@ describe("starting a command", () => {
   test.runIf(isLinux)("goes on without the pool's pipes where they have gone", async () => {
     const { pool, directory } = await poolOf();
     rmSync(directory, { recursive: true });
-    const spawn = await loadSpawn(async () => pool);
+    const spawn = await chooseSpawn(async () => pool);
     const child = spawn(request("echo out; echo err >&2"));
     if (child.pid === undefined) throw await child.failure;
     expect(await outputOf(child)).toEqual(["out\n", "err\n"]);
@@ -197,7 +233,7 @@ describe("starting a command", () => {
   test.runIf(isLinux)("that fails leaves nothing open", async () => {
     const { pool, paths } = await poolOf();
     const all = paths();
-    const spawn = await loadSpawn(async () => pool);
+    const spawn = await chooseSpawn(async () => pool);
     const attempt = async () => {
       const child = spawn({ ...request("true"), file: "/no/such/program" });
       expect(child.pid).toBeUndefined();

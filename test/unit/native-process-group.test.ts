@@ -9,14 +9,14 @@ import { lowerNative, type NativeArtifact, type NativeFacts } from "../../adapte
 import { createProcessGroups } from "../../adapters/_native/process-group.ts";
 import { findProcess } from "../../adapters/_native/process-table.ts";
 import { openRecordStore } from "../../adapters/_native/run-records.ts";
-import { loadSpawn } from "../../adapters/_native/spawn.ts";
+import { chooseSpawn } from "../../adapters/_native/spawn.ts";
 import { codesOf } from "./core-parts.ts";
 import { never, noIo, planFor, readText } from "./memory-plan.ts";
 import { begun, marked, newMarker, runs, stubborn, until } from "./native-processes.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
 const { at, path: base } = scratchDirectory();
-const spawn = await loadSpawn(async () => null);
+const spawn = await chooseSpawn(async () => null);
 
 let stores = 0;
 

@@ -151,9 +151,10 @@ describe("the native backend", () => {
   );
 
   test("goes on with other pipes when a command has put files in their place", async ({ skip }) => {
-    if (!onLinux || "Deno" in globalThis) skip("the runtime makes the pipes itself");
+    if (!onLinux || "Deno" in globalThis || "Bun" in globalThis) skip("here the pipes have no names");
     await using runtime = await native();
-    const replace = 'd=$(dirname "$(readlink /proc/$$/fd/1)"); for p in "$d"/*; do rm "$p"; : >"$p"; done';
+    const replace =
+      'd=$(dirname "$(readlink /proc/$$/fd/1)"); [ "${d##*/}" = pipes ] && for p in "$d"/*; do rm "$p"; : >"$p"; done';
     await runtime.execute("sh", ["-c", replace]);
     for (let run = 0; run < 12; run += 1) expect((await runtime.execute("echo", ["hi"])).stdout).toBe("hi\n");
   });
