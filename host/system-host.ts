@@ -45,7 +45,7 @@ let ids = 0;
  */
 function newId(): string {
   ids += 1;
-  const own = ids > 3 ? undefined : tryCall(() => readFileSync("/proc/sys/kernel/random/uuid", "latin1").trim());
+  const own = ids > 3 ? undefined : tryCall(() => readFileSync("/proc/sys/kernel/random/uuid", "utf8").trim());
   return own ?? crypto.randomUUID();
 }
 

@@ -5,7 +5,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 /** How many files this process may have open, and how many it may let a child have. */
 export function openFilesLimit(): { readonly soft: number; readonly hard: { readonly mostOpenFiles?: number } } {
   try {
-    const line = /^Max open files\s+(\S+)\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "latin1"));
+    const line = /^Max open files\s+(\S+)\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"));
     const [soft, hard] = [Number(line?.[1]), Number(line?.[2])];
     return { soft: soft > 0 ? soft : Infinity, hard: hard > 0 ? { mostOpenFiles: hard } : {} };
   } catch {
@@ -53,7 +53,7 @@ export function findInherited(): readonly number[] {
 
 function passesOn(fd: number): boolean {
   try {
-    const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+    const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
   } catch {
     // The one by which the list itself was read is closed again.
