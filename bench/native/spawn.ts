@@ -13,9 +13,10 @@ import { createRuntime } from "../../mod.ts";
 import { type Candidate, interleave, quantile, runtimeName, shuffled } from "../measure.ts";
 
 const rounds = 11;
-const runs = 100;
+const runs = 200;
 const runsTogether = 300;
-const warmUp = 20;
+/** So many that what runs often is compiled: the first hundred are a start, which `startup.ts` measures. */
+const warmUp = 100;
 const base = "raw spawn";
 const config = { runtime: { backend: "native" } };
 
