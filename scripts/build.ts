@@ -21,7 +21,7 @@ const tsc = join(root, "node_modules", ".bin", "tsc");
 
 /**
  * Lets every door, and every part that is loaded on demand, import all of the core, so that the core is one file. esbuild gives
- * a file of its own to whatever some of them use and others do not, and it takes Node 0.4 ms to find one more.
+ * a file of its own to whatever some of them use and others do not, and each has to be found by every start.
  */
 const wholeCore: Plugin = {
   name: "whole-core",
