@@ -1,6 +1,23 @@
 /** Which sandboxes the corpus and the hostile set are held against. */
 
-/** `"none"` is the host itself: every case comes to the same end twice there, and every attack succeeds. */
-export const sandboxes = ["none", "bubblewrap"] as const;
+import { runtimeName } from "../fixtures/runtimes.ts";
+import { obstacleTo } from "./ways.ts";
 
+/** `"none"` is the host itself: every case comes to the same end twice there, and every attack succeeds. */
 export type Sandbox = "none" | "bubblewrap" | "firejail";
+
+const all: readonly Sandbox[] = ["bubblewrap"];
+
+/** Each with the reason why it cannot be had here, or `null`. */
+export const tried: readonly (readonly [Sandbox, string | null])[] = await Promise.all(
+  all.map(async (sandbox) => [sandbox, await obstacleTo(sandbox)] as const),
+);
+
+/** Those that work here. */
+export const sandboxes: readonly Sandbox[] = tried.filter(([, obstacle]) => obstacle === null).map(([name]) => name);
+
+/**
+ * Whether all of it is asked here. Every case takes its time in every sandbox, and what a sandbox does hardly depends on the
+ * JavaScript runtime: on Bun and Deno a part of it is asked, unless PRX_WHOLE is set.
+ */
+export const isWhole = runtimeName === "node" || process.env["PRX_WHOLE"] !== undefined;

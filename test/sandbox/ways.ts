@@ -2,7 +2,9 @@
 
 import { createRuntime, type Runtime } from "../../mod.ts";
 import { missing } from "../fixtures/needed.ts";
-import type { Sandbox } from "./against.ts";
+
+/** `"none"`: the host itself. */
+type Sandbox = "none" | "bubblewrap" | "firejail";
 
 export type SandboxKeys = Readonly<Record<string, unknown>>;
 

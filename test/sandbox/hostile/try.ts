@@ -50,7 +50,7 @@ const whitelist = ["PATH", "HOME", "TERM", "LANG", "USER", "LD_PRELOAD", "LD_AUD
 
 export async function openTargets(): Promise<readonly Target[]> {
   return await Promise.all(
-    sandboxes.map(async (sandbox) => {
+    (["none", ...sandboxes] as const).map(async (sandbox) => {
       const runtime = await createRuntime({
         runtime: { backend: "native", env_whitelist: whitelist, kill_grace_secs: 0.5 },
         security: { sandbox: { backend: sandbox } },
