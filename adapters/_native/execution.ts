@@ -123,7 +123,11 @@ function follow(
   const cpuTime = watchCpuTime(cell, plan.limits.cpuTimeMs);
   const { monitor } = child;
   const isEmpty = () => cell.isEmpty() && (monitor?.isEmpty() ?? true);
-  const stop = endTree({ ...cell, isEmpty }, child.exited, { signal, graceMs: plan.limits.killGraceMs });
+  const stop = endTree({ ...cell, isEmpty }, child.exited, {
+    signal,
+    graceMs: plan.limits.killGraceMs,
+    collapses: monitor !== undefined,
+  });
   if (io.stdin !== undefined && child.stdin !== null) writeAll(child.stdin, io.stdin);
 
   const ended = child.exited.then((exit): Exit => {

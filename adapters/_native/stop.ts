@@ -7,6 +7,8 @@ import type { Cell } from "./containment.ts";
 export const longestTimerMs = 2 ** 31 - 1;
 
 const pollMs = 10;
+/** A namespace is gone within some milliseconds after its first process; a busy machine takes longer. */
+const collapseMs = 1000;
 /** A killed process can stay for as long as the kernel holds it in a system call; then it is named instead of waited for. */
 const giveUpMs = 5000;
 
@@ -18,10 +20,18 @@ export interface TreeEnd {
   readonly emptied: Promise<readonly Leftover[]>;
 }
 
+/** How a tree is ended. */
+export interface StopTerms {
+  readonly signal: AbortSignal;
+  readonly graceMs: number;
+  /** The kernel ends what is left with the first process, which takes it a moment. @default false */
+  readonly collapses?: boolean;
+}
+
 export function endTree(
   cell: Cell,
   exited: Promise<ExitKind>,
-  { signal, graceMs }: { readonly signal: AbortSignal; readonly graceMs: number },
+  { signal, graceMs, collapses = false }: StopTerms,
 ): TreeEnd {
   let over = false;
   let killed = false;
@@ -47,6 +57,7 @@ export function endTree(
     while (graceUntil > 0 && performance.now() < graceUntil && !cell.isEmpty()) await sleep(pollMs);
     clearTimeout(graceTimer);
     signal.removeEventListener("abort", onStop);
+    if (collapses) await collapse(cell);
     return killRest(cell);
   });
   return {
@@ -55,6 +66,12 @@ export function endTree(
     },
     emptied,
   };
+}
+
+/** Nobody has to be killed who is dying: whoever does takes a cgroup for one in which something resisted. */
+async function collapse(cell: Cell): Promise<void> {
+  const until = performance.now() + collapseMs;
+  while (!cell.isEmpty() && performance.now() < until) await sleep(1);
 }
 
 async function killRest(cell: Cell): Promise<readonly Leftover[]> {

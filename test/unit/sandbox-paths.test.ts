@@ -56,7 +56,10 @@ describe("the settings", () => {
   symlinkSync("../run/hosts", at("etc/hosts"));
   const listed = { kind: "readonly", at: "/etc/app/conf", source: write("app.conf") } as const;
   const own = makeDirectory("own");
-  const { directory, refresh } = copySettings(own, [listed, { kind: "private", at: "/etc/cache" }], etc);
+  let time = 0;
+  const { directory, refresh } = copySettings(own, [listed, { kind: "private", at: "/etc/cache" }], {
+    ...{ source: etc, now: () => time },
+  });
   const text = (path: string) => readFileSync(join(directory, path), "utf8");
 
   test("are what programs need and everybody may read, and nothing else", () => {
@@ -82,6 +85,9 @@ describe("the settings", () => {
     refresh();
     expect(readlinkSync(directory)).toBe(first);
     write("etc/passwd", "root:x:0:0\nme:x:1:1\n");
+    refresh();
+    expect(readlinkSync(directory)).toBe(first);
+    time += 1000;
     refresh();
     expect(text("passwd")).toBe("root:x:0:0\nme:x:1:1\n");
     rmSync(own, { recursive: true });

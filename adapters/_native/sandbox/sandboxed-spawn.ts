@@ -8,11 +8,11 @@ import type { SandboxArtifact } from "./lower-sandbox.ts";
 /** @param id names the execution; no two at one time have the same */
 export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id: string): Spawn {
   return (request): Child | FailedSpawn => {
-    source.settings.refresh();
     const { words, env } = source.program.wrap(view, request.env);
     const [file, ...flags] = words;
     let enclosure: Enclosure;
     try {
+      source.settings.refresh();
       enclosure = openEnclosure(source, id);
     } catch (error) {
       return { pid: undefined, failure: Promise.resolve(error) };

@@ -33,8 +33,19 @@ const names = (
 ).split(" ");
 const patterns = [/^python3(\.\d+)?$/, /^java(-\d+-openjdk)?$/, /^ImageMagick-\d$/];
 
+/** How old a look at them may be. */
+const checkMs = 1000;
+
 /** Nothing that is larger is a setting. */
 const mostBytes = 2 * 1024 * 1024;
+
+/** What a test puts in the place of the machine. */
+export interface SettingsSource {
+  /** @default "/etc" */
+  readonly source?: string;
+  /** Milliseconds. */
+  readonly now?: () => number;
+}
 
 /** The copies. */
 export interface SettingsCopy {
@@ -47,18 +58,25 @@ export interface SettingsCopy {
 /**
  * @param home a directory of this host's own
  * @param mounts what will be mounted besides: whatever of it is below `/etc` needs a place there
- * @param source in the place of `/etc`, in a test
  * @throws Error when they cannot be written.
  */
-export function copySettings(home: string, mounts: readonly Mount[], source = "/etc"): SettingsCopy {
+export function copySettings(
+  home: string,
+  mounts: readonly Mount[],
+  { source = "/etc", now = () => performance.now() }: SettingsSource = {},
+): SettingsCopy {
   const directory = join(home, "etc");
   let version = 0;
   let before: string | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
   const refresh = () => {
-    const found = [...names, ...readdirSync(source).filter((name) => patterns.some((one) => one.test(name)))];
-    const now = found.map((name) => stampOf(join(source, name))).join("\n");
     // Whoever tidies temporary directories may have removed it meanwhile.
-    if (now === before && stampOf(join(directory, ".")) !== "") return;
+    const isThere = stampOf(directory) !== "";
+    if (isThere && now() - checkedAt < checkMs) return;
+    checkedAt = now();
+    const found = [...names, ...readdirSync(source).filter((name) => patterns.some((one) => one.test(name)))];
+    const stamps = found.map((name) => stampOf(join(source, name))).join("\n");
+    if (isThere && stamps === before) return;
     version += 1;
     const fresh = `${directory}-${version}`;
     rmSync(fresh, { recursive: true, force: true });
@@ -67,7 +85,7 @@ export function copySettings(home: string, mounts: readonly Mount[], source = "/
     for (const mount of mounts) if (mount.at !== "/etc" && isBelow(mount.at, "/etc")) makePlace(mount, fresh);
     symlinkSync(fresh, `${fresh}.link`);
     renameSync(`${fresh}.link`, directory);
-    before = now;
+    before = stamps;
   };
   refresh();
   return { directory, refresh };
