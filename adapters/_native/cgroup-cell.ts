@@ -6,6 +6,7 @@ import { type Branch, type Leaf, openLeaf } from "./cgroup-leaf.ts";
 import { cpuTime, limitMemory, limitPids, oomKills } from "./cgroup-limits.ts";
 import { inTurn } from "./cgroup-turn.ts";
 import type { Cell, CellLimits } from "./containment.ts";
+import { findProcess, watchersOf } from "./process-table.ts";
 import { signalGroup, signalProcess } from "./signals.ts";
 
 /** The branches by what they are for. One hierarchy may serve several. */
@@ -128,7 +129,9 @@ function openLeaves({ branches, pool, id, limits }: CellParts, reusable: boolean
 
 function terminate(leader: number, members: readonly number[], monitored: boolean): void {
   if (!monitored) signalGroup(leader, "SIGTERM");
-  for (const pid of members) if (pid !== leader) signalProcess(pid, "SIGTERM");
+  const entries = monitored ? members.map(findProcess).filter((entry) => entry !== null) : [];
+  const spared = watchersOf(leader, entries);
+  for (const pid of members) if (!spared.has(pid)) signalProcess(pid, "SIGTERM");
 }
 
 function discard(leaf: Leaf): readonly Leftover[] {

@@ -30,7 +30,7 @@ export interface Containment {
 }
 
 export interface CellOptions {
-  /** The first process only watches over the command, and takes it down when it ends: it is not asked to, only forced. */
+  /** The first process and its children only watch over the command, and take it down when they end: they are not asked to, only forced. */
   readonly monitored?: boolean;
 }
 

@@ -69,14 +69,11 @@ export async function startNative(start: NativeStart): Promise<Execution> {
   }
 }
 
-/** Of a sandbox's own: its monitor, and the first process inside. */
-const monitorPids = 2;
-
 function openCell({ containment, plan }: NativeStart, { sandbox }: NativeArtifact): Cell {
   try {
     const { memoryBytes, pids, cpuTimeMs } = plan.limits;
     const monitored = sandbox !== null;
-    const allPids = pids === null || !monitored ? pids : pids + monitorPids;
+    const allPids = pids === null || sandbox === null ? pids : pids + sandbox.program.pids;
     return containment.open(plan.id, { memoryBytes, pids: allPids, cpuTimeMs }, { monitored });
   } catch (error) {
     throw new RuntimeError("start_failed", `Nothing could be made to hold the command: ${messageOf(error)}`, {

@@ -69,12 +69,13 @@ function describe(
 ): string {
   const names = Object.keys(env).sort().join(" ");
   // No value of the environment is shown, not even of those that a sandbox is told by its arguments.
-  const around = sandbox?.program.wrap(sandbox.view, {}).words ?? [];
-  const words = [...wrapper, ...around, ...argv].map((word) => JSON.stringify(word)).join(" ");
+  const command = { argv: [...wrapper, ...argv] as unknown as readonly [string, ...string[]], env: {} };
+  const wrapped = sandbox?.program.wrap(sandbox.view, command) ?? { words: command.argv, inputs: [] };
+  const words = wrapped.words.map((word) => JSON.stringify(word)).join(" ");
   const where = workingDir ?? "a private directory";
   const parts = [`spawn ${words}`, `in ${where}`, `with ${names === "" ? "no variables" : names}`];
   const seen = sandbox === null || facts == null ? [] : [describeSandbox(sandbox.view, facts)];
-  return [...parts, `held by ${containment.description}`, ...seen].join("\n");
+  return [...parts, `held by ${containment.description}`, ...seen, ...wrapped.inputs].join("\n");
 }
 
 function wrapperFor(

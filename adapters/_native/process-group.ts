@@ -1,7 +1,7 @@
 /** Containment by process group, for hosts without a cgroup of their own: a process that leaves it can get away. */
 
 import type { Cell, Containment } from "./containment.ts";
-import { familyOf, findProcess, listProcesses, type ProcessEntry } from "./process-table.ts";
+import { familyOf, findProcess, listProcesses, type ProcessEntry, watchersOf } from "./process-table.ts";
 import { isSameProcess, type RunRecords } from "./run-records.ts";
 import { groupExists, signalGroup, signalProcess } from "./signals.ts";
 
@@ -54,9 +54,14 @@ function openCell(
     },
     signal: (signal) => {
       // Read before the first of them ends: afterwards its children belong to init.
-      for (const one of familyOf(leader, listProcesses())) if (one.group !== leader) strays.set(one.pid, one);
-      const spared = monitored && signal === "SIGTERM";
-      if (!spared && !signalGroup(leader, signal)) signalProcess(leader, signal);
+      const family = familyOf(leader, listProcesses());
+      for (const one of family) if (one.group !== leader) strays.set(one.pid, one);
+      if (monitored && signal === "SIGTERM") {
+        const spared = watchersOf(leader, family);
+        for (const { pid } of family) if (!spared.has(pid)) signalProcess(pid, signal);
+        return;
+      }
+      if (!signalGroup(leader, signal)) signalProcess(leader, signal);
       for (const stray of strays.values()) if (isSameProcess(stray)) signalProcess(stray.pid, signal);
     },
     isEmpty: () => !groupLives(leader) && ![...strays.values()].some(isSameProcess),

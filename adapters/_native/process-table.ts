@@ -92,3 +92,8 @@ export function familyOf(leader: number, table: readonly ProcessEntry[]): readon
   }
   return table.filter(({ pid, zombie }) => family.has(pid) && !zombie);
 }
+
+/** The pids of a process that watches over a command, and of its children, which do so too: the command is further down. */
+export function watchersOf(leader: number, table: readonly ProcessEntry[]): ReadonlySet<number> {
+  return new Set([leader, ...table.filter(({ parent }) => parent === leader).map(({ pid }) => pid)]);
+}

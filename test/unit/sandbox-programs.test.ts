@@ -17,9 +17,11 @@ const view = composeView({
 });
 const program = bubblewrap("/usr/bin/bwrap", { filtered: true, strayEnv: [], kernelFiles: ["/proc/sys"] });
 
+const command = (env: Readonly<Record<string, string>>) => ({ argv: ["tool", "a b"] as const, env });
+
 describe("bubblewrap's words", () => {
-  test("shut everything that can be shut, and end where the command begins", () => {
-    const { words } = program.wrap(view, {});
+  test("shut everything that can be shut, and the command's follow as they are", () => {
+    const { words } = program.wrap(view, command({}));
     expect(words).toEqual([
       ...["/usr/bin/bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"],
       ...["--seccomp", "3", "--json-status-fd", "4", "--proc", "/proc", "--dev", "/dev"],
@@ -39,18 +41,18 @@ describe("bubblewrap's words", () => {
         "/tmp",
         "/var/tmp",
       ],
-      ...["--remount-ro", "/", "--chdir", "/w", "--"],
+      ...["--remount-ro", "/", "--chdir", "/w", "--", "tool", "a b"],
     ]);
   });
 
   test("share the network only where the view has one", () => {
-    expect(program.wrap(view, {}).words).not.toContain("--share-net");
-    expect(program.wrap({ ...view, network: true }, {}).words).toContain("--share-net");
+    expect(program.wrap(view, command({})).words).not.toContain("--share-net");
+    expect(program.wrap({ ...view, network: true }, command({})).words).toContain("--share-net");
   });
 
   test("hold no value of a variable, but for those that would lead bubblewrap's own loader", () => {
     const env = { TOKEN: "s3cret", LD_PRELOAD: "/evil.so", GLIBC_TUNABLES: "x", "A.B": "1" };
-    const wrapping = program.wrap(view, env);
+    const wrapping = program.wrap(view, command(env));
     expect(wrapping.env).toEqual({ TOKEN: "s3cret", "A.B": "1" });
     expect(wrapping.words.join(" ")).toContain("--setenv LD_PRELOAD /evil.so --setenv GLIBC_TUNABLES x --chdir");
     expect(wrapping.words.join(" ")).not.toContain("s3cret");
@@ -58,8 +60,8 @@ describe("bubblewrap's words", () => {
 
   test("take out what the JavaScript runtime adds, unless the plan has it", () => {
     const stray = bubblewrap("/bwrap", { filtered: false, strayEnv: ["STRAY"], kernelFiles: [] });
-    expect(stray.wrap(view, {}).words.join(" ")).toContain("--unsetenv STRAY --chdir");
-    const { words, env } = stray.wrap(view, { STRAY: "mine" });
+    expect(stray.wrap(view, command({})).words.join(" ")).toContain("--unsetenv STRAY --chdir");
+    const { words, env } = stray.wrap(view, command({ STRAY: "mine" }));
     expect([words.join(" "), env]).toEqual([expect.stringContaining("--unsetenv STRAY --setenv STRAY mine"), {}]);
     expect(words).not.toContain("--seccomp");
   });

@@ -1,6 +1,8 @@
 /** bubblewrap's words for a sandbox. Pure. Options by bwrap(1) of version 0.8, the oldest that has all of them. */
 
-import type { ProgramSetting, SandboxProgram, SandboxStatus, Wrapping } from "./sandbox-program.ts";
+import { isLoaderVariable } from "./loader-variables.ts";
+import type { ProgramSetting, SandboxedCommand, SandboxProgram, SandboxStatus, Wrapping } from "./sandbox-program.ts";
+
 import { filterPlace, statusPlace } from "./sandbox-program.ts";
 import type { Mount, SandboxView } from "./view.ts";
 
@@ -11,7 +13,10 @@ export function bubblewrap(file: string, setting: ProgramSetting): SandboxProgra
     // The directory it changes to.
     addedEnv: ["PWD"],
     complaint: "bwrap: ",
-    wrap: (view, env) => wrap(file, view, env, setting),
+    // The monitor and the first process inside.
+    pids: 2,
+    cannot: () => null,
+    wrap: (view, command) => wrap(file, view, command, setting),
     readStatus,
   };
 }
@@ -19,7 +24,7 @@ export function bubblewrap(file: string, setting: ProgramSetting): SandboxProgra
 function wrap(
   file: string,
   { mounts, network, workingDir }: SandboxView,
-  env: Readonly<Record<string, string>>,
+  { argv, env }: SandboxedCommand,
   { filtered, strayEnv, kernelFiles }: ProgramSetting,
 ): Wrapping {
   const { plain, special } = splitEnv(env, strayEnv);
@@ -43,8 +48,10 @@ function wrap(
       ...strayEnv.flatMap((name) => ["--unsetenv", name]),
       ...special.flatMap(([name, value]) => ["--setenv", name, value]),
       ...["--chdir", workingDir, "--"],
+      ...argv,
     ],
     env: plain,
+    inputs: [],
   };
 }
 
@@ -61,19 +68,10 @@ function mountWords(mount: Mount): readonly string[] {
   }
 }
 
-/**
- * Variables by which the loader or the C library of the sandbox program itself would be led, outside of the sandbox. They are
- * set inside by its arguments: they hold paths and switches, and any other variable travels in the environment, where no
- * other user sees it.
- *
- * Source: the list that glibc strips for privileged programs, sysdeps/generic/unsecvars.h; ld.so(8); musl's ld.so.
- */
-const unsafe =
-  /^(?:LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MALLOC_.*|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TMPDIR|TZDIR|ASAN_OPTIONS|.*SAN_OPTIONS)$/;
-
+/** What the loader reads is set inside by arguments; any other variable travels in the environment, where no other user sees it. */
 function splitEnv(env: Readonly<Record<string, string>>, strayEnv: readonly string[]) {
   const entries = Object.entries(env);
-  const isSpecial = ([name]: readonly [string, string]) => unsafe.test(name) || strayEnv.includes(name);
+  const isSpecial = ([name]: readonly [string, string]) => isLoaderVariable(name) || strayEnv.includes(name);
   return {
     plain: Object.fromEntries(entries.filter((entry) => !isSpecial(entry))),
     special: entries.filter(isSpecial),
@@ -83,5 +81,5 @@ function splitEnv(env: Readonly<Record<string, string>>, strayEnv: readonly stri
 /** One JSON object a line: `child-pid` before the mounts are made, `exit-code` only after the command was really run. */
 function readStatus(text: string): SandboxStatus {
   const pid = /"child-pid":\s*(\d+)/.exec(text)?.[1];
-  return { initPid: pid === undefined ? null : Number(pid), ended: /"exit-code":/.test(text) };
+  return { initPid: pid === undefined ? null : Number(pid), ended: /"exit-code":/.test(text), said: "" };
 }

@@ -24,7 +24,7 @@ const inContainer =
  * Words of a complaint, and what they mean. The first that matches counts.
  *
  * Sources: bubblewrap.c and network.c of bubblewrap 0.8 to 0.11; the reports containers/bubblewrap#505, #632;
- * main.c and sandbox.c of firejail 0.9.72.
+ * main.c, sandbox.c, no_sandbox.c and run_files.c of firejail 0.9.72.
  */
 const known: readonly (readonly [pattern: RegExp, cause: (name: Name) => Cause])[] = [
   [
@@ -59,16 +59,44 @@ const known: readonly (readonly [pattern: RegExp, cause: (name: Name) => Cause])
     }),
   ],
   [
-    /firejail\.users|not allowed to (?:run|use) firejail|--add|access database/i,
-    () => ({
-      reason: "This user is not in firejail's list of users (/etc/firejail/firejail.users)",
-      remedy: "Add the user with firecfg --add-users NAME, as root",
+    /takes this for one already/,
+    (name) => ({
+      reason: `${name} takes this container for a sandbox of its own, and would run commands without one`,
+      remedy: "Choose bubblewrap, or start the container's first process with container=docker in its environment",
     }),
   ],
   [
-    /setuid|SUID|not running as root|permission to run/i,
+    /^Error clone:|cannot mount filesystem as slave|^Error mount/m,
     (name) => ({
-      reason: `${name} has not the rights that it needs: it is not setuid root`,
+      reason: `${name} may not make namespaces here: even as root it needs CAP_SYS_ADMIN, which most containers lack`,
+      remedy: "Give the container CAP_SYS_ADMIN, or choose another backend",
+    }),
+  ],
+  [
+    /whitelist-disable-topdir/,
+    (name) => ({
+      reason: `${name} is configured to show directories that a sandbox hides`,
+      remedy: "Take whitelist-disable-topdir out of firejail.config, or choose bubblewrap",
+    }),
+  ],
+  [
+    /There is no program (\S+) in/,
+    () => ({
+      reason: "A program that stands around firejail or inside of it is missing",
+      remedy: "Install util-linux and GNU coreutils",
+    }),
+  ],
+  [
+    /firejail\.users|not allowed to (?:run|use) firejail|--add|access database/i,
+    () => ({
+      reason: "This user is not in firejail's list of users (/etc/firejail/firejail.users)",
+      remedy: "Add the user with firecfg --add-users NAME, as root; the user nobody is refused in any case",
+    }),
+  ],
+  [
+    /setuid|SUID|not running as root|permission to run|cannot create \/run\/firejail|cannot rise privileges/i,
+    (name) => ({
+      reason: `${name} has not the rights that it needs: it is not setuid root, or this process may not gain privileges`,
       remedy: `Install ${name} from the distribution's package, which makes it setuid root`,
     }),
   ],

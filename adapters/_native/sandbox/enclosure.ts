@@ -1,6 +1,16 @@
 /** One execution's sandbox: what it is started with, and what is known of it at its end. */
 
-import { closeSync, constants, mkdirSync, openSync, readSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
 import type { ExitKind } from "../../../src/types.ts";
@@ -40,21 +50,31 @@ export interface Enclosure {
   abandon(): void;
 }
 
-const mostStatus = 4096;
+const mostStatus = 65_536;
 /** How soon, and how often, a look is taken at whether the sandbox has its first process. */
 const peekMs = 4;
 const mostPeeks = 25;
 
 /** @throws Error when the files it needs cannot be opened: nothing stays open then. */
-export function openEnclosure({ program, ownDirectory, filter }: EnclosureSource, id: string): Enclosure {
+export function openEnclosure(
+  { program, ownDirectory, filter }: EnclosureSource,
+  id: string,
+  inputs: readonly string[] = [],
+): Enclosure {
   // A directory in a temporary place can be tidied away meanwhile.
   mkdirSync(ownDirectory, { recursive: true, mode: 0o700 });
-  const filterFd = filter === null ? openSync("/dev/null", "r") : openFilter(join(ownDirectory, "filter.bpf"), filter);
+  const opened: number[] = [];
+  const keep = (fd: number) => {
+    opened.push(fd);
+    return fd;
+  };
   let statusFd: number;
   try {
-    statusFd = openNameless(join(ownDirectory, `${id}.status`));
+    keep(filter === null ? openSync("/dev/null", "r") : openFilter(join(ownDirectory, "filter.bpf"), filter));
+    statusFd = keep(openNameless(join(ownDirectory, `${id}.status`)));
+    for (const input of inputs) writeSync(keep(openNameless(join(ownDirectory, `${id}.input`))), input, 0);
   } catch (error) {
-    closeSync(filterFd);
+    for (const fd of opened) closeSync(fd);
     throw error;
   }
   let complained = "";
@@ -63,8 +83,8 @@ export function openEnclosure({ program, ownDirectory, filter }: EnclosureSource
   let timer: ReturnType<typeof setTimeout> | undefined;
   let tail: Tail = noTail;
   const peek = () => {
-    const buffer = Buffer.alloc(mostStatus);
-    return program.readStatus(buffer.toString("latin1", 0, readSync(statusFd, buffer, 0, mostStatus, 0)));
+    const buffer = Buffer.alloc(Math.min(fstatSync(statusFd).size, mostStatus));
+    return program.readStatus(buffer.toString("utf8", 0, readSync(statusFd, buffer, 0, buffer.length, 0)));
   };
   const settle = () => {
     if (status !== null) return status;
@@ -82,15 +102,21 @@ export function openEnclosure({ program, ownDirectory, filter }: EnclosureSource
     }, peekMs);
   };
   return {
-    descriptors: [filterFd, statusFd],
-    handOver: () => closeSync(filterFd),
+    descriptors: opened,
+    handOver: () => {
+      for (const fd of opened) if (fd !== statusFd) closeSync(fd);
+    },
     onlyTheCommands: (stderr, exited) => {
-      const own = withoutComplaint(stderr, program.complaint, async (text) => {
-        await exited;
-        if (settle().ended) return false;
-        complained += text;
-        return true;
-      });
+      const { complaint } = program;
+      const own =
+        complaint === null
+          ? stderr
+          : withoutComplaint(stderr, complaint, async (text) => {
+              await exited;
+              if (settle().ended) return false;
+              complained += text;
+              return true;
+            });
       tail = withTail(own);
       return tail.source;
     },
@@ -105,21 +131,20 @@ export function openEnclosure({ program, ownDirectory, filter }: EnclosureSource
       // Whoever was killed from outside could not tell any more: everything inside died with it.
       if (settle().ended || exit.kind !== "exited") return exit;
       if (stopped) return { kind: "signaled", signal: "SIGTERM", number: 15 };
-      throw sandboxError(program, complained);
+      throw sandboxError(program, complained + settle().said);
     },
     isEmpty: () => {
       const init = status?.initPid == null ? null : findProcess(status.initPid);
       return init === null || init.zombie;
     },
     abandon: () => {
-      closeSync(filterFd);
-      closeSync(statusFd);
+      for (const fd of opened) closeSync(fd);
     },
   };
 }
 
 function sandboxError({ name, complaint }: SandboxProgram, complained: string): RuntimeError {
-  const said = complained.trim().replaceAll(complaint, "");
+  const said = complaint === null ? complained.trim() : complained.trim().replaceAll(complaint, "");
   const missing = /^execvp (.*): No such file or directory/.exec(said)?.[1];
   if (missing !== undefined) {
     const message = `Command cannot be executed: ${missing}, or the interpreter or loader that it names, is not seen in the sandbox: add its directory to security.sandbox.readonly_paths`;
@@ -130,6 +155,11 @@ function sandboxError({ name, complaint }: SandboxProgram, complained: string): 
     return new RuntimeError("not_executable", `Command cannot be executed: ${denied[1]}: ${denied[2]}`, {
       backend: "native",
     });
+  }
+  if (/Argument list too long/.test(said)) {
+    const remedy = "pass them by stdin or as a file";
+    const tooLong = `Arguments and environment together are longer than the system takes: ${remedy}`;
+    return new RuntimeError("argument_list_too_long", tooLong, { backend: "native" });
   }
   const message = `The sandbox (${name}) could not be made, and the command was not run: ${said === "" ? "it gave no reason" : said}`;
   return new RuntimeError("start_failed", message, { backend: "native" });

@@ -8,6 +8,8 @@ import { commandCandidates, defaultPath } from "../command-candidates.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { type Cause, causeOf, missing } from "./causes.ts";
 import { openEnclosure } from "./enclosure.ts";
+import { firejail } from "./firejail.ts";
+import { findFirejailFacts } from "./firejail-facts.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
 import { composeView, type Mount } from "./view.ts";
 
@@ -19,7 +21,9 @@ export interface SandboxSearch {
   readonly names: readonly SandboxName[];
   /** The operator's own. */
   readonly path: string | undefined;
-  /** The system as commands will see it. */
+  /** The copies of the system's settings. */
+  readonly settings: string;
+  /** The system as commands will see it, but for its settings. */
   readonly system: readonly Mount[];
   /** Where this host's files are. */
   readonly ownDirectory: string;
@@ -32,8 +36,21 @@ export interface SandboxSearchResult {
   readonly refused: readonly (Cause & { readonly name: SandboxName })[];
 }
 
-const programs: Readonly<Record<"bubblewrap", { command: string; make: typeof bubblewrap }>> = {
-  bubblewrap: { command: "bwrap", make: bubblewrap },
+interface ProgramKind {
+  readonly command: string;
+  /** @throws Error when something is missing that it needs. */
+  readonly make: (file: string, search: SandboxSearch) => SandboxProgram;
+}
+
+const programs: Readonly<Record<SandboxName, ProgramKind>> = {
+  bubblewrap: {
+    command: "bwrap",
+    make: (file, { filter }) => bubblewrap(file, { filtered: filter !== null, strayEnv, kernelFiles: kernelFiles() }),
+  },
+  firejail: {
+    command: "firejail",
+    make: (file, { settings, ownDirectory }) => firejail(file, findFirejailFacts(settings, ownDirectory)),
+  },
 };
 
 /** By which Deno tells a child that is Deno too of the descriptors it was handed. */
@@ -55,13 +72,20 @@ const probeMs = 10_000;
 export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchResult> {
   const refused: (Cause & { name: SandboxName })[] = [];
   for (const name of search.names) {
-    const { command, make } = programs[name as "bubblewrap"];
+    const { command, make } = programs[name];
     const file = findProgram(command, search.path ?? defaultPath);
-    const program =
-      file === null ? null : make(file, { filtered: search.filter !== null, strayEnv, kernelFiles: kernelFiles() });
-    const cause = program === null ? missing(name, command) : await probe(program, search);
-    if (cause === null) return { program, refused };
-    refused.push({ name, ...cause });
+    if (file === null) {
+      refused.push({ name, ...missing(name, command) });
+      continue;
+    }
+    try {
+      const program = make(file, search);
+      const cause = await probe(program, search);
+      if (cause === null) return { program, refused };
+      refused.push({ name, ...cause });
+    } catch (error) {
+      refused.push({ name, ...causeOf(name, messageOf(error)) });
+    }
   }
   return { program: null, refused };
 }
@@ -83,15 +107,17 @@ function isProgram(file: string): boolean {
 }
 
 /** Runs `true` in it. `null`: it works. */
-async function probe(program: SandboxProgram, { system, ownDirectory, filter }: SandboxSearch): Promise<Cause | null> {
+async function probe(program: SandboxProgram, search: SandboxSearch): Promise<Cause | null> {
+  const { ownDirectory, filter } = search;
   const workingDir = mkdtempSync(join(ownDirectory, "probe-"));
   try {
+    const system: Mount[] = [{ kind: "readonly", at: "/etc", source: search.settings }, ...search.system];
     const view = composeView({
       ...{ system, toolchains: [], listed: [], workingDir, home: null, protectedPaths: [], hidden: [], network: false },
     });
-    const { words, env } = program.wrap(view, {});
-    const enclosure = openEnclosure({ program, ownDirectory, filter }, `probe-${program.name}`);
-    const [file, ...args] = [...words, "/bin/sh", "-c", "exit 42"] as [string, ...string[]];
+    const { words, env, inputs } = program.wrap(view, { argv: ["/bin/sh", "-c", "exit 42"], env: {} });
+    const enclosure = openEnclosure({ program, ownDirectory, filter }, `probe-${program.name}`, inputs);
+    const [file, ...args] = words;
     const child = spawn(file, args, {
       cwd: workingDir,
       env,
@@ -109,8 +135,8 @@ async function probe(program: SandboxProgram, { system, ownDirectory, filter }: 
       child.once("error", reject);
       child.once("close", resolve);
     });
-    const ended = enclosure.settle().ended;
-    return code === 42 && ended ? null : causeOf(program.name, said);
+    const status = enclosure.settle();
+    return code === 42 && status.ended ? null : causeOf(program.name, status.said + said);
   } catch (error) {
     return causeOf(program.name, messageOf(error));
   } finally {

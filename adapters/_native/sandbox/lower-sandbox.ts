@@ -54,19 +54,21 @@ export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDi
 
 /** For the three clauses of isolation that a sandbox is there for. */
 export function sandboxVerdicts(
-  { network, filesystem, privilege, workingDir }: ExecutionPlan,
+  plan: ExecutionPlan,
   facts: SandboxFacts,
 ): Readonly<Record<"network" | "filesystem" | "privilege", Verdict>> {
   const { name } = facts.program;
   const enforced = (because: string): Verdict => ({ grade: "enforced", because });
+  const { network, filesystem, privilege, workingDir } = plan;
   const tooWide = workingDir === null ? null : showsTooMuch(workingDir, facts);
+  const cannot = facts.program.cannot(lowerSandbox(plan, facts, workingDir ?? "/tmp/private").view);
   const withoutNetwork = enforced(`${name} gives it a network of its own, with nothing but its loopback`);
   return {
     network:
       network === "all"
         ? enforced("The command has the host's network, as asked")
         : { ...withoutNetwork, grade: network === "none" ? "enforced" : "stronger" },
-    filesystem: workspaceVerdict(filesystem, tooWide, name),
+    filesystem: workspaceVerdict(filesystem, tooWide ?? cannot, name),
     privilege:
       facts.filter !== null || privilege === "host"
         ? enforced(`${name} leaves it no capability and no way to gain one, and filters its system calls`)

@@ -50,7 +50,8 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const found = await findSandbox({
     names: candidates[sandbox.backend],
     path: place.env["PATH"],
-    system: [{ kind: "readonly", at: "/etc", source: settings.directory }, ...system.always],
+    settings: settings.directory,
+    system: system.always,
     ownDirectory: place.ownDirectory,
     filter,
   });

@@ -7,12 +7,16 @@ export interface SandboxProgram {
   readonly name: "bubblewrap" | "firejail";
   /** Absolute. */
   readonly file: string;
-  /** What stands in front of the command. Pure. */
-  wrap(view: SandboxView, env: Readonly<Record<string, string>>): Wrapping;
+  /** The command with everything around it. Pure. */
+  wrap(view: SandboxView, command: SandboxedCommand): Wrapping;
+  /** Why it cannot keep to a view, or `null`. Pure. */
+  cannot(view: SandboxView): string | null;
   /** Variables that it sets by itself. */
   readonly addedEnv: readonly string[];
-  /** How its own complaints begin on stderr. */
-  readonly complaint: string;
+  /** Its own processes that run beside the command. */
+  readonly pids: number;
+  /** How its own complaints begin on stderr; `null` where they never get there. */
+  readonly complaint: string | null;
   /** Reads what it wrote to {@link statusPlace}. */
   readStatus(text: string): SandboxStatus;
 }
@@ -27,21 +31,32 @@ export interface ProgramSetting {
   readonly kernelFiles: readonly string[];
 }
 
-/** A command's surroundings in a program's words. */
+/** What runs inside, and all that it is to have in its environment. */
+export interface SandboxedCommand {
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A command in a program's words. */
 export interface Wrapping {
   readonly words: readonly [string, ...string[]];
   /** What the program itself is started with: nothing by which its loader could be made to run something before the sandbox is shut. */
   readonly env: Readonly<Record<string, string>>;
+  /** Texts that it finds as open files, at {@link inputPlace} and the places after it. */
+  readonly inputs: readonly string[];
 }
 
 /** What a sandbox program told of one run. */
 export interface SandboxStatus {
   /** The first process inside, by its number outside. With it everything inside ends. */
   readonly initPid: number | null;
-  /** The command was run and ended by itself. */
+  /** From here on the exit is the command's: it was run, and no complaint of the program's can follow. */
   readonly ended: boolean;
+  /** What it complained about, where it does that here. */
+  readonly said: string;
 }
 
-/** The descriptor at which a program finds the system call filter, and the one it writes its status to. */
+/** The descriptor at which a program finds the system call filter, the one it writes its status to, and the first of its inputs. */
 export const filterPlace = 3;
 export const statusPlace = 4;
+export const inputPlace = 5;

@@ -4,23 +4,30 @@ import type { Child, FailedSpawn, Spawn } from "../child.ts";
 import { findDenials } from "./denials.ts";
 import { type Enclosure, openEnclosure } from "./enclosure.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
+import type { Wrapping } from "./sandbox-program.ts";
 
 /** @param id names the execution; no two at one time have the same */
 export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id: string): Spawn {
   return (request): Child | FailedSpawn => {
-    const { words, env } = source.program.wrap(view, request.env);
-    const [file, ...flags] = words;
     let enclosure: Enclosure;
+    let words: Wrapping["words"];
+    let env: Wrapping["env"];
     try {
       source.settings.refresh();
-      enclosure = openEnclosure(source, id);
+      const cannot = source.program.cannot(view);
+      if (cannot !== null) throw new Error(cannot);
+      const command = { argv: [request.file, ...request.args] as const, env: request.env };
+      const wrapping = source.program.wrap(view, command);
+      ({ words, env } = wrapping);
+      enclosure = openEnclosure(source, id, wrapping.inputs);
     } catch (error) {
       return { pid: undefined, failure: Promise.resolve(error) };
     }
+    const [file, ...args] = words;
     const child = spawn({
       ...request,
       file,
-      args: [...flags, request.file, ...request.args],
+      args,
       env,
       descriptors: enclosure.descriptors,
     });

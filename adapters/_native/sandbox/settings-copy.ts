@@ -36,6 +36,11 @@ const patterns = [/^python3(\.\d+)?$/, /^java(-\d+-openjdk)?$/, /^ImageMagick-\d
 /** How old a look at them may be. */
 const checkMs = 1000;
 
+/** Below `source`, whether they are there or not. */
+export function settingNames(source: string): readonly string[] {
+  return [...names, ...readdirSync(source).filter((name) => patterns.some((one) => one.test(name)))];
+}
+
 /** Nothing that is larger is a setting. */
 const mostBytes = 2 * 1024 * 1024;
 
@@ -74,7 +79,7 @@ export function copySettings(
     const isThere = stampOf(directory) !== "";
     if (isThere && now() - checkedAt < checkMs) return;
     checkedAt = now();
-    const found = [...names, ...readdirSync(source).filter((name) => patterns.some((one) => one.test(name)))];
+    const found = settingNames(source);
     const stamps = found.map((name) => stampOf(join(source, name))).join("\n");
     if (isThere && stamps === before) return;
     version += 1;

@@ -1,6 +1,7 @@
 /** An ordinary command that must come to the same end in a sandbox as outside of one. */
 
 import type { ErrorCode } from "../../../src/errors.ts";
+import type { Sandbox } from "../against.ts";
 
 /** One command, and what it works with. */
 export interface CorpusCase {
@@ -26,6 +27,10 @@ export interface CorpusCase {
   readonly timeoutMs?: number;
   /** Names or paths in the tree that no two runs have alike: dates, inode numbers, caches. What is below them counts as well. */
   readonly ignores?: readonly string[];
+  /** Sandboxes that refuse the case before anything runs, each with the reason: that is what they must do. */
+  readonly refusedBy?: Readonly<Partial<Record<Sandbox, string>>>;
+  /** Sandboxes in which the case rightly comes to another end, each with the reason: nothing is compared there. */
+  readonly otherwiseIn?: Readonly<Partial<Record<Sandbox, string>>>;
   /** Why stdout may rightly be another in a sandbox. Then exit code and tree alone are compared. */
   readonly differs?: string;
 }

@@ -31,8 +31,12 @@ export async function openPlaces(): Promise<Places> {
       const wrong = missed(asked, plain);
       if (wrong !== null) return { result: "different", reason: wrong };
       const reasons = others.flatMap((other, index) => {
+        const sandbox = sandboxes[index] ?? "none";
+        if (asked.otherwiseIn?.[sandbox] !== undefined) return [];
+        if (asked.refusedBy?.[sandbox] !== undefined)
+          return other.outcome === "policy_unenforceable" ? [] : [`${sandbox}: was not refused: ${other.outcome}`];
         const what = difference(asked, plain, other);
-        return what === null ? [] : [`${sandboxes[index]}: ${what}`];
+        return what === null ? [] : [`${sandbox}: ${what}`];
       });
       return reasons.length === 0 ? { result: "same" } : { result: "different", reason: reasons.join("\n\n") };
     },

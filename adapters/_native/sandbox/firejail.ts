@@ -1,0 +1,94 @@
+/**
+ * firejail's words for a sandbox. Pure. Options by firejail(1) of version 0.9.72, the oldest that has all of them.
+ *
+ * It shows the whole host unless it is told otherwise, takes few and short arguments, changes the environment, has no status
+ * descriptor, and writes to the command's stderr. So a profile says what is seen (./firejail-profile.ts), a script that is run
+ * inside becomes the command (./firejail-script.ts), and its complaints go to the status: all of them are open files.
+ *
+ * What is less than bubblewrap's: system calls (../seccomp-filter.ts); root's home can run no program where
+ * something is shown in it; a home that is not the one in the list of users is made for root and below `/tmp` alone; a
+ * command that kills everything it can see is told as killed itself.
+ */
+
+import { type FirejailFacts, type FirejailTools, firejailPids } from "./firejail-facts.ts";
+import { profileOf, unshowable } from "./firejail-profile.ts";
+import { startedMark, startScript } from "./firejail-script.ts";
+import type { SandboxedCommand, SandboxProgram, SandboxStatus, Wrapping } from "./sandbox-program.ts";
+import { inputPlace, statusPlace } from "./sandbox-program.ts";
+import type { SandboxView } from "./view.ts";
+
+const profilePlace = inputPlace;
+const scriptPlace = inputPlace + 1;
+/** The command's own stderr, kept until there is a command. */
+const stderrPlace = inputPlace + 2;
+
+export function firejail(file: string, facts: FirejailFacts): SandboxProgram {
+  return {
+    name: "firejail",
+    file,
+    addedEnv: [],
+    pids: firejailPids(facts.uid),
+    complaint: null,
+    cannot: (view) => unshowable(view, facts),
+    wrap: (view, command) => wrap(file, facts, { view, command }),
+    readStatus,
+  };
+}
+
+function wrap(
+  file: string,
+  facts: FirejailFacts,
+  { view, command }: { readonly view: SandboxView; readonly command: SandboxedCommand },
+): Wrapping {
+  const { tools, uid, filter } = facts;
+  const profile = profileOf(view, facts);
+  const places = { status: statusPlace, stderr: stderrPlace, closed: [profilePlace, scriptPlace] };
+  return {
+    words: [
+      ...launcher(tools, facts),
+      file,
+      "--quiet",
+      `--profile=/proc/self/fd/${profilePlace}`,
+      `--keep-fd=${[statusPlace, profilePlace, scriptPlace, stderrPlace].join(",")}`,
+      ...(view.network ? [] : ["--net=none"]),
+      // Root has one of its own in any case.
+      ...(uid === 0 ? [] : ["--ipc-namespace"]),
+      "--private-dev",
+      ...["--nosound", "--no3d", "--notv", "--nodvd", "--nou2f", "--novideo", "--noinput", "--keep-config-pulse"],
+      // What it would do to homes, to the list of users and to /var by itself; the profile says what is seen.
+      ...["--allusers", "--writable-var", "--writable-var-log"],
+      ...(profile.keepsVarTmp ? ["--keep-var-tmp"] : []),
+      ...["--caps.drop=all", "--nonewprivs", ...(filter ?? [])],
+      "--deterministic-exit-code",
+      // Without `--` in front it builds no line for a shell out of the words.
+      ...[tools.env, "-i", tools.sh, `/proc/self/fd/${scriptPlace}`],
+    ],
+    env: {},
+    inputs: [profile.text, startScript({ command, view, profile, facts, places })],
+  };
+}
+
+/**
+ * Ends firejail with the host, and with it everything inside. For root the kernel does that; the execution of a program
+ * that is setuid clears the wish (prctl(2), PR_SET_PDEATHSIG), so for a user a second process waits for the host's end: one
+ * that firejail's own end ends.
+ */
+function launcher(tools: FirejailTools, { uid, hostPid }: FirejailFacts): readonly [string, ...string[]] {
+  const become = `exec "$@" ${stderrPlace}>&2 2>&${statusPlace}`;
+  if (uid === 0) return [tools.setpriv, "--pdeathsig", "KILL", tools.sh, "-c", become, "sh"];
+  const withParent = `${tools.setpriv} --pdeathsig KILL`;
+  const wait = `${withParent} ${tools.tail} --pid=${hostPid} -f /dev/null && kill -s KILL $PPID`;
+  const closed = [statusPlace, profilePlace, scriptPlace].map((place) => `${place}>&-`).join(" ");
+  const watch = `${withParent} ${tools.sh} -c '${wait}' </dev/null >/dev/null 2>&1 ${closed} &`;
+  return [tools.sh, "-c", `${watch} ${become}`, "sh"];
+}
+
+/** The mark is the last that is written there: whoever could write more is not yet running. */
+function readStatus(text: string): SandboxStatus {
+  const lines = text.split("\n");
+  return {
+    initPid: null,
+    ended: lines.includes(startedMark),
+    said: lines.filter((line) => line !== startedMark).join("\n"),
+  };
+}

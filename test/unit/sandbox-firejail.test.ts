@@ -1,0 +1,214 @@
+/** A view as firejail's words, profile and script. Pure. */
+
+import { describe, expect, test } from "vitest";
+import { causeOf } from "../../adapters/_native/sandbox/causes.ts";
+import { firejail } from "../../adapters/_native/sandbox/firejail.ts";
+import type { FirejailFacts } from "../../adapters/_native/sandbox/firejail-facts.ts";
+import type { SandboxedCommand } from "../../adapters/_native/sandbox/sandbox-program.ts";
+import { composeView, type Mount, type ViewParts } from "../../adapters/_native/sandbox/view.ts";
+
+const names = ["sh", "env", "setpriv", "tail", "true", "rm", "mkdir", "ln", "nice"] as const;
+const tools = Object.fromEntries(names.map((name) => [name, `/usr/bin/${name}`])) as unknown as FirejailFacts["tools"];
+const factsOf = (uid: number, given: Partial<FirejailFacts> = {}): FirejailFacts => ({
+  ...{ uid, hostPid: 77, home: { path: uid === 0 ? "/root" : "/home/u", isOwn: true } },
+  ...{ settings: { shown: ["/etc/passwd"], withheld: ["/etc/fonts/secret"] }, witness: "/state/own/unseen" },
+  ...{ nothing: ".prx-nothing" },
+  ...{ filter: ["--seccomp.drop=$1:EPERM"], tools },
+  ...given,
+});
+const readonly = (at: string, source = at): Mount => ({ kind: "readonly", at, source });
+const system = [
+  readonly("/etc", "/state/own/etc"),
+  readonly("/usr"),
+  { kind: "link", at: "/bin", to: "usr/bin" } as const,
+];
+const viewOf = (given: Partial<ViewParts> = {}) =>
+  composeView({
+    ...{ system, toolchains: [], listed: [], protectedPaths: [], hidden: [], network: false },
+    ...{ workingDir: "/home/u/work", home: "/home/u" },
+    ...given,
+  });
+const wrap = (
+  uid: number,
+  given: { view?: Partial<ViewParts>; facts?: Partial<FirejailFacts>; command?: SandboxedCommand } = {},
+) => {
+  const program = firejail("/usr/bin/firejail", factsOf(uid, given.facts));
+  const { words, inputs, env } = program.wrap(viewOf(given.view), given.command ?? { argv: ["/bin/ls"], env: {} });
+  const [profile = "", script = ""] = inputs;
+  return { words, env, profile: profile.trimEnd().split("\n"), script: script.trimEnd().split("\n") };
+};
+
+describe("the words", () => {
+  test("are the same whatever the command is, and hold nothing of it", () => {
+    const argv = ["/bin/ls", "--", "a b", "x".repeat(100_000)] as const;
+    const { words, env } = wrap(0, { command: { argv, env: { API_KEY: "s3cret", LD_PRELOAD: "/evil.so" } } });
+    expect(words).toEqual(wrap(0).words);
+    expect(env).toEqual({});
+    expect(words.every((word) => word.length < 4096)).toBe(true);
+    expect(words.length).toBeLessThan(128);
+  });
+
+  test("end it with the host: root's by the kernel, a user's by a second process", () => {
+    expect(wrap(0).words.slice(0, 3)).toEqual(["/usr/bin/setpriv", "--pdeathsig", "KILL"]);
+    expect(wrap(0).words).not.toContain("--ipc-namespace");
+    const { words } = wrap(1000);
+    expect(words[0]).toBe("/usr/bin/sh");
+    expect(words[2]).toContain("--pid=77 -f /dev/null && kill -s KILL $PPID");
+    expect(words).toContain("--ipc-namespace");
+  });
+
+  test("take the network away only where there is to be none, and filter where there is a filter", () => {
+    expect(wrap(0).words).toContain("--net=none");
+    expect(wrap(0, { view: { network: true } }).words).not.toContain("--net=none");
+    expect(wrap(0).words).toContain("--seccomp.drop=$1:EPERM");
+    expect(wrap(0, { facts: { filter: null } }).words.join(" ")).not.toContain("seccomp");
+  });
+});
+
+describe("the profile", () => {
+  test("of a user: other homes are gone, the own one is empty but for the working directory", () => {
+    expect(wrap(1000).profile).toEqual([
+      ...["/dev", "/proc", "/etc", "/tmp", "/run", "/var", "/bin", "/usr", "/home"].map(
+        (path) => `noblacklist ${path}`,
+      ),
+      ...["/tmp/.prx-nothing", "/run/.prx-nothing", "/var/tmp", "/etc/passwd", "/home/u/work"].map(
+        (path) => `whitelist ${path}`,
+      ),
+      ...["/home/u/.prx-nothing", "/var/.prx-nothing", "/home/.prx-nothing"].map((path) => `whitelist ${path}`),
+      ...["blacklist /*", "blacklist /etc/fonts/secret", "blacklist /run/user"],
+      "read-only /usr",
+    ]);
+  });
+
+  test("of root: what it could write to on the host is read-only", () => {
+    const { profile } = wrap(0, { view: { home: "/root" } });
+    expect(profile).toEqual(expect.arrayContaining(["read-only /", "read-only /run/firejail", "tmpfs /root"]));
+    // What the host keeps read-only in the working directory stays so.
+    expect(profile.join("\n")).not.toContain("read-write /home");
+    expect(profile.indexOf("read-only /run/firejail")).toBeLessThan(profile.indexOf("read-write /run/firejail/mnt"));
+  });
+
+  test("whitelists nothing in what is shown as a whole", () => {
+    const { profile } = wrap(0, {
+      view: { workingDir: "/work", listed: [readonly("/opt"), readonly("/usr/local/x")] },
+    });
+    expect(profile).not.toContain("whitelist /work");
+    expect(profile).toEqual(expect.arrayContaining(["noblacklist /work", "read-write /work", "noblacklist /opt"]));
+    expect(profile.filter((line) => /^whitelist \/(?:usr|opt|work)\b/.test(line))).toEqual([]);
+  });
+
+  test("covers what is hidden in what is shown, also for a user", () => {
+    const { profile } = wrap(1000, { view: { hidden: ["/home/u/work/state"] } });
+    expect(profile).toContain("blacklist /home/u/work/state");
+    expect(profile.indexOf("blacklist /*")).toBeLessThan(profile.indexOf("blacklist /home/u/work/state"));
+    expect(profile.at(-1)).toBe("read-only /home/u/work/state");
+  });
+
+  test("hides a home that is somebody else's, where it comes back into an emptied directory", () => {
+    const home = { path: "/var/lib/u", isOwn: false };
+    expect(wrap(1000, { facts: { home } }).profile).toContain("blacklist /var/lib/u");
+  });
+});
+
+test.each([
+  "/a*",
+  "/a?",
+  "/a[b]",
+  "/a#b",
+  '/a"b',
+  "/a\\b",
+  "/a,b",
+  "/a\nb",
+  "/a..b",
+  "/a  b",
+  "/a ",
+  "/a{b}",
+  "/a;b",
+  "/a&b",
+])("the path %j cannot be told, and the reason names it", (path) => {
+  const program = firejail("/usr/bin/firejail", factsOf(0));
+  expect(program.cannot(viewOf({ workingDir: `/srv${path}` }))).toContain(JSON.stringify(`/srv${path}`));
+});
+
+test.each(["/plain", "/with space", "/it's", "/ümläut", "/a.b", "/a$b", "/a(b)", "/a=b~", "/-x"])(
+  "the path %j can be told",
+  (path) => {
+    expect(firejail("/usr/bin/firejail", factsOf(0)).cannot(viewOf({ workingDir: `/srv${path}` }))).toBeNull();
+  },
+);
+
+test("what is in a home that is somebody else's cannot be shown by itself", () => {
+  const home = { path: "/var/www", isOwn: false };
+  const { cannot } = firejail("/usr/bin/firejail", factsOf(33, { home }));
+  expect(cannot(viewOf({ workingDir: "/var/www/site" }))).toContain("/var/www/site is in /var/www");
+  expect(cannot(viewOf({ workingDir: "/var/other" }))).toBeNull();
+  expect(cannot(viewOf({ workingDir: "/var/www/site", listed: [readonly("/var/www")] }))).toBeNull();
+});
+
+describe("the script", () => {
+  test("quotes every word, and exports what a shell can without others seeing it", () => {
+    const env = { A: "it's", "odd-name": "1", PATH: "/bin", LD_PRELOAD: "/x.so", PWD: "/p" };
+    const { script } = wrap(0, { command: { argv: ["/bin/ls", "", "$(id)", "a\nb", "'"], env } });
+    const text = script.join("\n");
+    expect(text).toContain(`export A='it'\\''s'`);
+    expect(text).toContain(
+      `set -- 'odd-name=1' 'PATH=/bin' 'LD_PRELOAD=/x.so' 'PWD=/p' '/bin/ls' '' '$(id)' 'a\nb' ''\\'''`,
+    );
+    expect(text.match(/export/g)).toHaveLength(1);
+  });
+
+  test("does not take a program with = in its path for a variable", () => {
+    expect(wrap(0, { command: { argv: ["/a=b/c", "d"], env: {} } }).script).toContain(
+      "set -- '/usr/bin/nice' '-n' '0' '/a=b/c' 'd'",
+    );
+  });
+
+  test("looks first whether it is in a sandbox, and says that it goes on only after all else", () => {
+    const { script } = wrap(0);
+    const at = (part: string) => script.findIndex((line) => line.includes(part));
+    expect(at("/state/own/unseen")).toBe(3);
+    expect(at("It does not show /home/u/work")).toBeLessThan(at("cd '/home/u/work'"));
+    expect(at("cd '/home/u/work'")).toBeLessThan(at("echo 'prx-runtime: started' >&4"));
+    expect(at("echo 'prx-runtime: started' >&4")).toBeLessThan(at("4>&-"));
+    expect(at("4>&-")).toBeLessThan(at("exec /usr/bin/env"));
+  });
+
+  test("asks the kernel about arguments only where there are many", () => {
+    const many = (length: number) =>
+      wrap(0, { command: { argv: ["/bin/ls", "x".repeat(length)], env: {} } }).script.join("\n");
+    expect(many(100)).not.toContain("too long");
+    expect(many(100_000)).toContain(`/usr/bin/true "$@" || fail 'Argument list too long'`);
+  });
+
+  test("links to what is somewhere else on the host", () => {
+    const { script } = wrap(1000, { view: { listed: [readonly("/home/u/tools", "/data/tools")] } });
+    expect(script.join("\n")).toContain(`/usr/bin/ln -s '/data/tools' '/home/u/tools'`);
+  });
+});
+
+test("the mark alone says that the command was run", () => {
+  const { readStatus } = firejail("/usr/bin/firejail", factsOf(0));
+  expect(readStatus("")).toEqual({ initPid: null, ended: false, said: "" });
+  expect(readStatus("Error: x\n")).toEqual({ initPid: null, ended: false, said: "Error: x\n" });
+  expect(readStatus("Error: prx-runtime: started\n").ended).toBe(false);
+  expect(readStatus("Warning: y\nprx-runtime: started\n")).toEqual({
+    initPid: null,
+    ended: true,
+    said: "Warning: y\n",
+  });
+});
+
+test.each([
+  ["Error: invalid --keep-fd=4 command line option", "too old"],
+  ["Error: the user is not allowed to use Firejail.\nPlease add", "list of users"],
+  ["Error: cannot create /run/firejail/profile/4240", "setuid root"],
+  ["Error clone: main.c:3094 main: Operation not permitted", "CAP_SYS_ADMIN"],
+  ["It made no sandbox: it takes this for one already", "without one"],
+  ["There is no program setpriv in /usr/bin:/bin", "missing"],
+  ["Directories stay visible by /etc/firejail/firejail.config: whitelist-disable-topdir /opt", "hides"],
+])("the complaint %j has a cause and a remedy", (said, reason) => {
+  const cause = causeOf("firejail", said);
+  expect(cause.reason).toContain(reason);
+  expect(cause.reason).toContain(said.split("\n")[0]);
+  expect(cause.remedy).not.toContain("Mend that");
+});
