@@ -132,7 +132,7 @@ export function defaultConfig<Fragments extends readonly AnyFragment[]>(
  * const definition = defineConfig([nativeFragment]);
  * const config = validateConfig(definition, { security: { sandbox: { allow_network: true } } });
  * const amended = amendConfig(definition, config, ["security", "sandbox", "backend"], "auto");
- * amended.security.sandbox; // → { backend: "auto", allow_network: true, writable_paths: [], readonly_paths: [] }
+ * [amended.security.sandbox.backend, amended.security.sandbox.allow_network]; // → ["auto", true]
  * ```
  */
 export function amendConfig<Fragments extends readonly AnyFragment[]>(
