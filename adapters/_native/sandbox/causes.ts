@@ -28,6 +28,13 @@ const inContainer =
  */
 const known: readonly (readonly [pattern: RegExp, cause: (name: Name) => Cause])[] = [
   [
+    /^not shut: /m,
+    (name) => ({
+      reason: `This ${name} runs commands, but does not keep apart what it says`,
+      remedy: `Put the distribution's own ${name} first on the PATH`,
+    }),
+  ],
+  [
     /unknown option|unrecognized option|invalid option|invalid .* command line option/i,
     (name) => ({ reason: `This ${name} is too old: it lacks an option that is needed`, remedy: packages[name] }),
   ],

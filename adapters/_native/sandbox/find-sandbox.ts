@@ -1,17 +1,15 @@
 /** Which sandbox program works here: found by running it, with the very options that commands get. */
 
-import { spawn } from "node:child_process";
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { messageOf } from "../../../src/errors.ts";
 import { commandCandidates, defaultPath } from "../command-candidates.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { type Cause, causeOf, missing } from "./causes.ts";
-import { openEnclosure } from "./enclosure.ts";
 import { firejail } from "./firejail.ts";
 import { findFirejailFacts } from "./firejail-facts.ts";
+import { probeSandbox } from "./probe.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
-import { composeView, type Mount } from "./view.ts";
+import type { Mount } from "./view.ts";
 
 export type SandboxName = SandboxProgram["name"];
 
@@ -67,8 +65,6 @@ function kernelFiles(): readonly string[] {
     .filter((path) => existsSync(path));
 }
 
-const probeMs = 10_000;
-
 export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchResult> {
   const refused: (Cause & { name: SandboxName })[] = [];
   for (const name of search.names) {
@@ -80,7 +76,7 @@ export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchR
     }
     try {
       const program = make(file, search);
-      const cause = await probe(program, search);
+      const cause = await probeSandbox(program, search);
       if (cause === null) return { program, refused };
       refused.push({ name, ...cause });
     } catch (error) {
@@ -103,43 +99,5 @@ function isProgram(file: string): boolean {
     return statSync(file).isFile();
   } catch {
     return false;
-  }
-}
-
-/** Runs `true` in it. `null`: it works. */
-async function probe(program: SandboxProgram, search: SandboxSearch): Promise<Cause | null> {
-  const { ownDirectory, filter } = search;
-  const workingDir = mkdtempSync(join(ownDirectory, "probe-"));
-  try {
-    const system: Mount[] = [{ kind: "readonly", at: "/etc", source: search.settings }, ...search.system];
-    const view = composeView({
-      ...{ system, toolchains: [], listed: [], workingDir, home: null, protectedPaths: [], hidden: [], network: false },
-    });
-    const { words, env, inputs } = program.wrap(view, { argv: ["/bin/sh", "-c", "exit 42"], env: {} });
-    const enclosure = openEnclosure({ program, ownDirectory, filter }, `probe-${program.name}`, inputs);
-    const [file, ...args] = words;
-    const child = spawn(file, args, {
-      cwd: workingDir,
-      env,
-      detached: true,
-      timeout: probeMs,
-      killSignal: "SIGKILL",
-      stdio: ["ignore", "ignore", "pipe", ...enclosure.descriptors],
-    });
-    enclosure.handOver();
-    let said = "";
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(0, 2000);
-    });
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", resolve);
-    });
-    const status = enclosure.settle();
-    return code === 42 && status.ended ? null : causeOf(program.name, status.said + said);
-  } catch (error) {
-    return causeOf(program.name, messageOf(error));
-  } finally {
-    rmSync(workingDir, { recursive: true, force: true });
   }
 }
