@@ -25,12 +25,21 @@ export async function runAsNobody(script: string, args: readonly string[] = []):
   chmodSync(home, 0o700);
   try {
     const identity = [`--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"];
-    const { PATH, LANG, TERM } = process.env;
+    const { PATH, LANG, TERM, PRX_WHOLE } = process.env;
     const { stdout } = await promisify(execFile)(
       setpriv ?? "setpriv",
       [...identity, ...runScript, fileURLToPath(new URL(script, import.meta.url)), ...args],
       {
-        env: { PATH, LANG, TERM, USER: "nobody", HOME: home, TMPDIR: home, DENO_DIR: join(home, "deno") },
+        env: {
+          PATH,
+          LANG,
+          TERM,
+          ...(PRX_WHOLE === undefined ? {} : { PRX_WHOLE }),
+          USER: "nobody",
+          HOME: home,
+          TMPDIR: home,
+          DENO_DIR: join(home, "deno"),
+        },
         cwd: fileURLToPath(new URL("../..", import.meta.url)),
         maxBuffer: 64 * 1024 * 1024,
       },

@@ -7,7 +7,10 @@ import { openPlaces, type Verdict } from "./corpus/judge.ts";
 const state = isolateState();
 const places = await openPlaces();
 const verdicts: Record<string, Verdict> = {};
+// Compilers and package managers are held to it as root; as another user where PRX_WHOLE is set.
+const themes = ["beginning", "redirects", "processes", "shell", "files", "git", "place"];
 for (const [theme, cases] of Object.entries(corpus)) {
+  if (process.env["PRX_WHOLE"] === undefined && !themes.includes(theme)) continue;
   for (const asked of cases) verdicts[`${theme} > ${asked.name}`] = await places.judge(asked);
 }
 await places.close();
