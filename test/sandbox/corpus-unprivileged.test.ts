@@ -1,17 +1,17 @@
-/** Ordinary commands of a user without privileges, with the programs that this user can run. */
+/** Ordinary commands of users without privileges, with the programs that such a user can run. */
 
 import { expect, test } from "vitest";
-import { isWhole } from "./against.ts";
-import { nobodysObstacle, runAsNobody } from "./as-nobody.ts";
+import { need } from "../fixtures/needed.ts";
+import { isWhole, tried } from "./against.ts";
+import { runAs, users, usersObstacle } from "./as-user.ts";
 import type { Verdict } from "./corpus/judge.ts";
 
-test("the corpus as nobody", { timeout: 1_200_000 }, async ({ skip }) => {
-  const why = nobodysObstacle();
-  if (why !== null) skip(why);
-  if (!isWhole) skip("on this runtime it is asked where PRX_WHOLE is set");
-  const verdicts = Object.entries((await runAsNobody("corpus-run.ts")) as Readonly<Record<string, Verdict>>);
+test.for(users())("the corpus in $sandbox as $name", { timeout: 1_800_000 }, async (user, context) => {
+  need(context, usersObstacle() ?? tried.find(([name]) => name === user.sandbox)?.[1] ?? null);
+  if (!isWhole) context.skip("on this runtime it is asked where PRX_WHOLE is set");
+  const verdicts = Object.entries((await runAs(user, "corpus-run.ts")) as Readonly<Record<string, Verdict>>);
   const named = (result: Verdict["result"]) => verdicts.filter(([, verdict]) => verdict.result === result);
-  for (const [name, verdict] of named("skipped")) console.log(`skipped as nobody: ${name}`, verdict);
+  for (const [name, verdict] of named("skipped")) console.log(`skipped as ${user.name}: ${name}`, verdict);
   expect(named("different")).toEqual([]);
-  expect(named("same").length).toBeGreaterThan(100);
+  expect(named("same").length).toBeGreaterThan(80);
 });

@@ -1,7 +1,9 @@
 /** What a hostile command of a user without privileges gets done on the host, it gets done in no sandbox. */
 
 import { expect, test } from "vitest";
-import { nobodysObstacle, runAsNobody } from "./as-nobody.ts";
+import { need } from "../fixtures/needed.ts";
+import { tried } from "./against.ts";
+import { runAs, users, usersObstacle } from "./as-user.ts";
 
 interface NamedTrial {
   readonly name: string;
@@ -11,13 +13,12 @@ interface NamedTrial {
   readonly expected: boolean;
 }
 
-test("the hostile set as nobody", { timeout: 600_000 }, async ({ skip }) => {
-  const why = nobodysObstacle();
-  if (why !== null) skip(why);
-  const trials = (await runAsNobody("hostile-run.ts")) as readonly NamedTrial[];
-  const tried = trials.filter(({ skipped }) => skipped === undefined);
+test.for(users())("the hostile set against $sandbox as $name", { timeout: 600_000 }, async (user, context) => {
+  need(context, usersObstacle() ?? tried.find(([name]) => name === user.sandbox)?.[1] ?? null);
+  const trials = (await runAs(user, "hostile-run.ts")) as readonly NamedTrial[];
+  const carried = trials.filter(({ skipped }) => skipped === undefined);
   for (const { name, skipped } of trials)
-    if (skipped !== undefined) console.log(`skipped as nobody: ${name}: ${skipped}`);
-  expect(tried.filter(({ through, expected: wanted }) => through !== wanted)).toEqual([]);
-  expect(tried.length).toBeGreaterThan(30);
+    if (skipped !== undefined) console.log(`skipped as ${user.name}: ${name}: ${skipped}`);
+  expect(carried.filter(({ through, expected: wanted }) => through !== wanted)).toEqual([]);
+  expect(carried.filter(({ sandbox }) => sandbox === user.sandbox).length).toBeGreaterThan(30);
 });

@@ -81,7 +81,7 @@ export const placeCases: readonly CorpusCase[] = [
     name: "processes as ps sees them",
     needs: ["ps"],
     script: [
-      "ps -o comm= -p $$; sleep 60 & ps -o ppid= -p $! | grep -cw $$; ps --ppid $$ -o comm= | grep -c sleep; kill $!; ps -p 99999999 > /dev/null; echo $?",
+      'ps -o comm= -p $$; sleep 60 & until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done; ps -o ppid= -p $! | grep -cw $$; ps --ppid $$ -o comm= | grep -c sleep; kill $!; ps -p 99999999 > /dev/null; echo $?',
     ],
   },
   {
