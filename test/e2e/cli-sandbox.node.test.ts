@@ -1,0 +1,60 @@
+/** `--sandbox`: a command works in the directory it is typed in and sees nothing else; what cannot be is refused. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { missing, need } from "../fixtures/needed.ts";
+import { makePlace, prx, runtimeNames, textOf } from "./cli-process.ts";
+
+const { folder, env } = makePlace();
+const project = join(folder, "project");
+mkdirSync(project);
+const configured = join(folder, "configured.toml");
+const elsewhere = join(folder, "elsewhere.toml");
+writeFileSync(elsewhere, '[runtime]\nbackend = "docker"\n');
+writeFileSync(configured, '[security.sandbox]\nbackend = "firejail"\n');
+
+beforeEach((context) => need(context, missing("bwrap", "git", "make")));
+
+describe.each(runtimeNames)("on %s", (runtime) => {
+  const run = async (...words: string[]) => textOf(await prx(runtime, words, { env, cwd: project }));
+
+  test("a repository is made, cloned and built, with nothing configured", async () => {
+    const script = [
+      `rm -rf ${runtime} && mkdir ${runtime} && cd ${runtime} && git init -q some && cd some`,
+      "printf 'all: ; @echo made\\n' > Makefile && git add . && git -c user.name=a -c user.email=a@b commit -qm first",
+      "cd .. && git clone -q some x && cd x && make && touch ~/mine /tmp/mine 2>/dev/null && ls -A",
+    ].join(" && ");
+    const { code, stdout } = await run("run", "--sandbox", "bubblewrap", "--", "bash", "-lc", script);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "made\n.git\nMakefile\n" });
+  });
+
+  test("nothing outside of the directory is seen", async () => {
+    const { stdout } = await run("run", "--sandbox", "auto", "--", "cat", join(folder, "prx.toml"));
+    expect(stdout).toBe("");
+  });
+
+  test("explain shows what would be seen, and the argv", async () => {
+    const { code, stdout } = await run("explain", "--sandbox", "bubblewrap", "--", "make");
+    expect(code).toBe(0);
+    expect(stdout).toContain(`writable: ${project}`);
+    expect(stdout).toContain('"--unshare-all"');
+  });
+});
+
+test.each([
+  ["another backend", ["--config", elsewhere], "A sandbox goes around local processes"],
+  ["another sandbox in the configuration", ["--config", configured], "The configuration asks for firejail"],
+])("beside %s it is refused", async (_, flags, message) => {
+  const ended = textOf(
+    await prx("node", ["run", "--sandbox", "bubblewrap", ...flags, "--", "true"], { env, cwd: project }),
+  );
+  expect(ended).toMatchObject({ code: 64, stdout: "", stderr: expect.stringContaining(message) });
+});
+
+test("doctor tries every sandbox, whatever is configured", async () => {
+  const { stdout } = await prx("node", ["doctor", "--json"], { env, cwd: project });
+  const { sandboxes } = JSON.parse(stdout.toString());
+  expect(sandboxes.map(({ name }: { name: string }) => name)).toEqual(["bubblewrap", "firejail"]);
+  expect(sandboxes[0]).toEqual({ name: "bubblewrap", available: true, problem: null });
+});
