@@ -98,15 +98,17 @@ function rootLines(sealed: readonly string[]): readonly string[] {
 }
 
 /**
- * Written to only where something above is read-only: the line is for all that is mounted below as well, and what the host keeps
+ * Written to only where something above is read-only, or where a mount point is wanted: the line is for all that is mounted below as well, and what the host keeps
  * read-only there is to stay so.
  */
-function accessLine({ kind, source }: HostMount, hosts: readonly HostMount[], uid: number): readonly string[] {
+function accessLine({ kind, source, isPin }: HostMount, hosts: readonly HostMount[], uid: number): readonly string[] {
   if (kind === "readonly") return [`read-only ${source}`];
   const isOnRoot = uid === 0 && source === topOf(source);
   const isInReadonly = hosts.some(
     (above) => above.kind === "readonly" && above.source !== source && isBelow(source, above.source),
   );
+  // It mounts nothing over itself that is writable already.
+  if (isPin) return [`read-only ${source}`, `read-write ${source}`];
   return isOnRoot || isInReadonly ? [`read-write ${source}`] : [];
 }
 

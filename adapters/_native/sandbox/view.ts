@@ -2,7 +2,13 @@
 
 /** One place inside the sandbox. Paths are absolute and normal; `source` is a real path of the host. */
 export type Mount =
-  | { readonly kind: "readonly" | "writable"; readonly at: string; readonly source: string }
+  | {
+      readonly kind: "readonly" | "writable";
+      readonly at: string;
+      readonly source: string;
+      /** It shows nothing new, and is there to be a mount point, which cannot be renamed. */
+      readonly isPin?: true;
+    }
   /** Empty, writable, and gone with the sandbox. */
   | { readonly kind: "private"; readonly at: string }
   /** A symbolic link. */
@@ -82,7 +88,7 @@ function pinsOf(mounts: readonly Mount[]): readonly Mount[] {
     if (outer?.kind !== "writable") continue;
     for (let end = mount.at.lastIndexOf("/"); end > outer.at.length; end = mount.at.lastIndexOf("/", end - 1)) {
       const at = mount.at.slice(0, end);
-      pins.set(at, { kind: "writable", at, source: outer.source + at.slice(outer.at.length) });
+      pins.set(at, { kind: "writable", at, source: outer.source + at.slice(outer.at.length), isPin: true });
     }
   }
   return [...pins.values()];
