@@ -2,7 +2,7 @@
 
 import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { BackendFactory } from "../src/backend.ts";
 import type { Availability, Capabilities, RuntimeAdapter } from "../src/types.ts";
 import { createCgroups } from "./_native/cgroup.ts";
@@ -139,7 +139,7 @@ function closeWithProcess(containment: Containment, records: RunRecords): () => 
 /** Where records are kept: the user's runtime directory, which goes with the boot, or one of their own below the temporary one. */
 function stateDirectory(env: Readonly<Record<string, string | undefined>>): string {
   const own = env["PRX_STATE_DIR"];
-  if (own !== undefined && own !== "") return own;
+  if (own !== undefined && own !== "") return resolve(own);
   const runtimeDirectory = env["XDG_RUNTIME_DIR"];
   if (runtimeDirectory !== undefined && runtimeDirectory !== "") return join(runtimeDirectory, "prx-runtime");
   return join(tmpdir(), `prx-runtime-${process.getuid?.() ?? "user"}`);

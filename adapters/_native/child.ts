@@ -34,9 +34,9 @@ export interface Child {
 export interface Monitor {
   /**
    * @param stopped whether it was asked to end: what dies on its way to the command died of that
-   * @throws RuntimeError when the command was not run.
+   * @throws RuntimeError when the command was not run: the promise rejects.
    */
-  ending(exit: ExitKind, stopped: boolean): ExitKind;
+  ending(exit: ExitKind, stopped: boolean): Promise<ExitKind>;
   /** Whether all that it watched has gone, after its exit. */
   isEmpty(): boolean;
   /** What it most likely denied to the command; to be asked once, when stderr has ended. */

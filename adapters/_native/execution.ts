@@ -127,8 +127,8 @@ function follow(
   });
   if (io.stdin !== undefined && child.stdin !== null) writeAll(child.stdin, io.stdin);
 
-  const ended = child.exited.then((exit): Exit => {
-    const kind = monitor?.ending(exit, signal.aborted) ?? exit;
+  const ended = child.exited.then(async (exit): Promise<Exit> => {
+    const kind = monitor === undefined ? exit : await monitor.ending(exit, signal.aborted);
     const spent = cpuTime.settle();
     const outOfMemory = cell.wasOutOfMemory();
     if (outOfMemory && wasKilled(kind) && !stop.killed && !spent) return { kind: "out_of_memory", number: killNumber };
@@ -196,6 +196,7 @@ function explainFailure(error: unknown, workingDir: string): unknown {
 }
 
 function spawnError(error: unknown, command: string): RuntimeError {
+  if (error instanceof RuntimeError) return error;
   const code = error instanceof Error && "code" in error ? error.code : null;
   const options = { backend: "native", cause: error };
   switch (code) {

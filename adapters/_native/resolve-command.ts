@@ -12,7 +12,7 @@ const mostKnown = 256;
 /**
  * The absolute path of a command; see {@link commandCandidates} for where it is searched.
  *
- * @param hides why a program that is there is not there for the command, which then looks further; `null`: it is
+ * @param hides why a path is not seen by the command, which then looks further; `null`: it is
  * @throws RuntimeError `command_not_found` or `not_executable`, naming the command.
  */
 export function resolveCommand(
@@ -23,18 +23,19 @@ export function resolveCommand(
   let refusal: string | null = null;
   let hidden: RuntimeError | null = null;
   for (const file of commandCandidates(command, search)) {
-    const stats = statOf(file);
+    // Asked first: of what is hidden nothing is told, not even whether it is there.
+    const hiding = hides(file);
+    hidden ??= hiding;
+    const stats = hiding === null ? statOf(file) : null;
     if (stats === null) continue;
     const wrong = whyNot(file, stats, search.workingDir);
-    const hiding = wrong === null ? hides(file) : null;
-    if (wrong === null && hiding === null) return file;
-    hidden ??= hiding;
-    if (wrong !== null) refusal ??= `${file} ${wrong}`;
+    if (wrong === null) return file;
+    refusal ??= `${file} ${wrong}`;
   }
-  if (hidden !== null) throw hidden;
   if (refusal !== null) {
     throw new RuntimeError("not_executable", `Command cannot be executed: ${refusal}`, { backend: "native" });
   }
+  if (hidden !== null) throw hidden;
   const where = namesPath(command, search.platform) ? "" : `: no entry of PATH (${searchPath(search)}) has it`;
   throw new RuntimeError("command_not_found", `Command not found: ${command}${where}`, { backend: "native" });
 }

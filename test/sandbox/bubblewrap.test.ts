@@ -166,15 +166,32 @@ describe("the paths that are listed", () => {
     expect(stdout).toBe(`${work}\n`);
   });
 
-  test.each(["/", "/tmp", "/usr", "/etc"])(
+  test.each(["/", "/tmp", "/usr", "/etc", "/proc/sys/kernel", "/sys/fs/cgroup", "/usr/bin", "/dev/shm", "/proc/self"])(
     "a working directory of %s is refused: it would show too much",
     async (workingDir) => {
+      if (!existsSync(workingDir)) return;
       await expect(shell("true", { workingDir })).rejects.toMatchObject({
         code: "policy_unenforceable",
         message: expect.stringContaining("The working directory"),
       });
     },
   );
+
+  test("a working directory among the host's records, or of a home by another name, is refused", async () => {
+    const records = process.env["PRX_STATE_DIR"] ?? "";
+    for (const name of readdirSync(records))
+      await expect(shell("true", { workingDir: join(records, name) })).rejects.toMatchObject({
+        code: "policy_unenforceable",
+      });
+    const home = join(state.scratch, "real-home");
+    mkdirSync(home);
+    symlinkSync(home, join(state.scratch, "home"));
+    const before = process.env["HOME"];
+    setHostEnv("HOME", join(state.scratch, "home"));
+    onTestFinished(() => setHostEnv("HOME", before));
+    const linked = await another({});
+    await expect(linked.execute("true", [], { workingDir: home })).rejects.toThrow(/holds the home directory/);
+  });
 });
 
 describe("a command that the sandbox hides", () => {
@@ -253,6 +270,27 @@ describe("the end", () => {
     host.kill("SIGKILL");
     await gone;
     await expect.poll(() => markedProcesses("CRASH_MARKER", marker).length, { timeout: 5000 }).toBe(0);
+  });
+});
+
+describe("its own words on stderr", () => {
+  test("are told as the error of a command that cannot be run", async () => {
+    const program = Buffer.from(readFileSync("/bin/true"));
+    const at = program.indexOf("/lib64/ld-linux-x86-64.so.2");
+    if (at === -1) return;
+    program.write("/lib64/ld-linux-x86-64.so.9", at);
+    writeFileSync(join(work, "bad"), program, { mode: 0o755 });
+    for (let round = 0; round < 5; round += 1)
+      await expect(runtime.execute("./bad", [], { workingDir: work })).rejects.toMatchObject({
+        code: "not_executable",
+        message: expect.stringContaining("is not seen in the sandbox"),
+      });
+  });
+
+  test("hold nobody up who only speaks alike", async () => {
+    const script = "printf 'bwrap: x\\n' >&2; sleep 0.5; head -c 300000 /dev/zero | tr '\\0' a >&2; echo done";
+    const output = await shell(script, { timeoutMs: 20_000 });
+    expect(output).toMatchObject({ outcome: "completed", exitCode: 0, stdout: "done\n", stderrTotalBytes: 300_009 });
   });
 });
 

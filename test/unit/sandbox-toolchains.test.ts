@@ -1,7 +1,7 @@
 /** Toolchains are found by the shapes in which they are installed, and nothing wider than them is shown. */
 
-import { mkdirSync, symlinkSync } from "node:fs";
-import { expect, test } from "vitest";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { describe, expect, test } from "vitest";
 import { findToolchains } from "../../adapters/_native/sandbox/toolchains.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
@@ -44,18 +44,45 @@ test.each<[string, readonly string[], readonly string[]]>([
   expect(found(...entries)).toEqual([...expected].sort());
 });
 
-test("follows links among programs to where they come from", () => {
-  write("store/app/1.0/bin/app", "", 0o755);
-  write("store/app/1.0/lib/x");
-  makeDirectory("links");
-  symlinkSync(at("store/app/1.0/bin/app"), at("links/app"));
-  symlinkSync(at("nowhere"), at("links/dangling"));
-  expect(found("links")).toEqual(["links", "store/app/1.0"]);
+describe("links", () => {
+  test("among a user's programs are followed to what belongs to them, and to no lone directory", () => {
+    write("home/.local/share/pipx/venvs/app/bin/app", "", 0o755);
+    write("home/.local/share/pipx/venvs/app/lib/x");
+    write("home/.ssh/id");
+    symlinkSync(at("home/.local/share/pipx/venvs/app/bin/app"), at("home/.local/bin/app"));
+    symlinkSync(at("home/.ssh/id"), at("home/.local/bin/id"));
+    symlinkSync(at("nowhere"), at("home/.local/bin/dangling"));
+    expect(found("home/.local/bin")).toEqual([
+      ...["home/.local/bin", "home/.local/lib", "home/.local/share/pipx/venvs/app"],
+    ]);
+  });
+
+  test("that a command may have made in a project are not followed: not of a program, not of a directory", () => {
+    bins("work/.venv/bin", "work/node_modules/.bin");
+    write("other/bin/secret");
+    write("other/lib/secret");
+    symlinkSync(at("other/bin/secret"), at("work/node_modules/.bin/x"));
+    symlinkSync(at("other/bin"), at("work/bin"));
+    symlinkSync(at("home/.ssh"), at("work/keys"));
+    expect(found("work/.venv/bin", "work/node_modules/.bin", "work/bin", "work/keys")).toEqual([
+      ...["work/.venv/bin", "work/node_modules"],
+    ]);
+  });
+
+  test("within one manager's own directory lead to what they name, by both names", () => {
+    bins("home/.sdkman/java/17/bin");
+    write("home/.sdkman/java/17/lib/x");
+    symlinkSync(at("home/.sdkman/java/17"), at("home/.sdkman/java/current"));
+    symlinkSync(at("home/.sdkman/java/17"), at("home/.other"));
+    expect(found("home/.sdkman/java/current/bin")).toEqual(["home/.sdkman/java/17", "home/.sdkman/java/current"]);
+    expect(found("home/.other/bin")).toEqual([]);
+  });
 });
 
-test("shows a directory that is a link by both of its names", () => {
-  symlinkSync(at("opt/tool"), at("current"));
-  expect(found("current/bin")).toEqual(["current", "opt/tool"]);
+test("a home's own bin stays the one, whatever is beside it", () => {
+  write("home/share/x");
+  expect(found("home/bin")).toEqual(["home/bin"]);
+  rmSync(at("home/share"), { recursive: true });
 });
 
 test("never shows a home, or anything above it, whatever the PATH says", () => {

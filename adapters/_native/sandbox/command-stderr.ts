@@ -5,7 +5,7 @@ import type { ByteSource } from "../drain.ts";
 /**
  * Holds chunks that begin as a complaint until it is known whose they are, and drops them if they are one.
  *
- * @param isComplaint asked with the text; it may wait for the end of the program
+ * @param isComplaint asked with the text; it may wait for the end of the program, but not for long: the command waits meanwhile
  */
 export function withoutComplaint(
   source: ByteSource,
@@ -38,7 +38,8 @@ const mostTail = 8192;
 
 export const noTail: Tail = { source: { read: async () => null, cancel: () => {} }, text: () => "" };
 
-export function withTail(source: ByteSource): Tail {
+/** @param onEnd told when there is no more, or nobody wants it */
+export function withTail(source: ByteSource, onEnd: () => void = () => {}): Tail {
   let kept = new Uint8Array(0);
   const keep = (chunk: Uint8Array) => {
     const last = chunk.subarray(-mostTail);
@@ -51,10 +52,14 @@ export function withTail(source: ByteSource): Tail {
     source: {
       read: async () => {
         const chunk = await source.read();
-        if (chunk !== null) keep(chunk);
+        if (chunk === null) onEnd();
+        else keep(chunk);
         return chunk;
       },
-      cancel: () => source.cancel(),
+      cancel: () => {
+        onEnd();
+        source.cancel();
+      },
     },
     text: () => new TextDecoder().decode(kept),
   };

@@ -23,13 +23,16 @@ export function findDenials(evidence: Evidence): readonly Warning[] {
   return [networkDenial(evidence), fileDenial(evidence), callDenial(exit.code)].filter((found) => found !== null);
 }
 
-const networkWords =
-  /network is unreachable|could not resolve|name or service not known|temporary failure in name resolution|no address associated|nodename nor servname|enetunreach|enotfound|eai_again|no such host|dns error|failed to lookup address/i;
+const resolverWords =
+  /could not resolve|name or service not known|temporary failure in name resolution|no address associated|nodename nor servname|\benotfound\b|eai_again|no such host|dns error|failed to lookup address/i;
+const unreachableWords = /network is unreachable|enetunreach/i;
 
-/** The kernel's counters say it; where they could not be read, the words of the resolver and of the C library do. */
+/** The kernel's counters say it; of name look-ups, which end at the loopback, and where nothing was counted, the resolver's words do. */
 function networkDenial({ view, stderr, unroutable }: Evidence): Warning | null {
-  if (view.network || unroutable === 0 || (unroutable === null && !networkWords.test(stderr))) return null;
-  const times = unroutable === null ? "" : ` ${unroutable} ${unroutable === 1 ? "time" : "times"}`;
+  const isCounted = unroutable !== null && unroutable > 0;
+  const isSaid = resolverWords.test(stderr) || (unroutable === null && unreachableWords.test(stderr));
+  if (view.network || !(isCounted || isSaid)) return null;
+  const times = !isCounted ? "" : ` ${unroutable} ${unroutable === 1 ? "time" : "times"}`;
   return {
     code: "denied_network",
     message: `The command tried${times} to reach a network, and the sandbox gives it none: clause network, security.sandbox.allow_network = true`,
@@ -60,7 +63,9 @@ const made = ["/proc", "/dev"];
 
 /** What is in a private place on the host is as little seen as what is shown nowhere. */
 function isHidden(path: string, mount: Mount | null): boolean {
-  return mount === null ? !made.some((place) => isBelow(path, place)) : mount.kind === "private";
+  if (mount === null) return !made.some((place) => isBelow(path, place));
+  // Of temporary files nobody expects that they are there.
+  return mount.kind === "private" && !isBelow(mount.at, "/tmp");
 }
 
 function hiddenDenial(path: string): Warning {

@@ -1,16 +1,6 @@
 /** One execution's sandbox: what it is started with, and what is known of it at its end. */
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  unlinkSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
 import type { ExitKind } from "../../../src/types.ts";
@@ -39,7 +29,7 @@ export interface Enclosure {
    *
    * @throws RuntimeError when it is the sandbox that failed, and the command was not run.
    */
-  ending(exit: ExitKind, stopped: boolean): ExitKind;
+  ending(exit: ExitKind, stopped: boolean): Promise<ExitKind>;
   /** Whether something inside may still be on its way out, after the monitor has gone. */
   isEmpty(): boolean;
   /** Opens the counters of the command's own network as soon as it has one. */
@@ -51,6 +41,8 @@ export interface Enclosure {
 }
 
 const mostStatus = 65_536;
+/** How long a complaint, or the end after it, is waited for. */
+const complaintMs = 250;
 /** How soon, and how often, a look is taken at whether the sandbox has its first process. */
 const peekMs = 4;
 const mostPeeks = 25;
@@ -70,14 +62,15 @@ export function openEnclosure(
   };
   let statusFd: number;
   try {
-    keep(filter === null ? openSync("/dev/null", "r") : openFilter(join(ownDirectory, "filter.bpf"), filter));
+    keep(filter === null ? openSync("/dev/null", "r") : openInput(join(ownDirectory, `${id}.filter`), filter));
     statusFd = keep(openNameless(join(ownDirectory, `${id}.status`)));
-    for (const input of inputs) writeSync(keep(openNameless(join(ownDirectory, `${id}.input`))), input, 0);
+    for (const input of inputs) keep(openInput(join(ownDirectory, `${id}.input`), Buffer.from(input)));
   } catch (error) {
     for (const fd of opened) closeSync(fd);
     throw error;
   }
   let complained = "";
+  const stderrOver = Promise.withResolvers<void>();
   let status: SandboxStatus | null = null;
   let counters: NetworkCounters | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -112,12 +105,13 @@ export function openEnclosure(
         complaint === null
           ? stderr
           : withoutComplaint(stderr, complaint, async (text) => {
-              await exited;
-              if (settle().ended) return false;
+              // Who complains ends at once. Whoever goes on is the command, in words of the same kind.
+              await Promise.race([exited, after(complaintMs)]);
+              if (status === null || status.ended) return false;
               complained += text;
               return true;
             });
-      tail = withTail(own);
+      tail = withTail(own, stderrOver.resolve);
       return tail.source;
     },
     watchNetwork: () => watchNetwork(),
@@ -127,10 +121,12 @@ export function openEnclosure(
       return { stderr: tail.text(), unroutable };
     },
     settle,
-    ending: (exit, stopped) => {
+    ending: async (exit, stopped) => {
       // Whoever was killed from outside could not tell any more: everything inside died with it.
       if (settle().ended || exit.kind !== "exited") return exit;
       if (stopped) return { kind: "signaled", signal: "SIGTERM", number: 15 };
+      // What it complained about may still be in the pipe.
+      await Promise.race([stderrOver.promise, after(complaintMs)]);
       throw sandboxError(program, complained + settle().said);
     },
     isEmpty: () => {
@@ -165,13 +161,19 @@ function sandboxError({ name, complaint }: SandboxProgram, complained: string): 
   return new RuntimeError("start_failed", message, { backend: "native" });
 }
 
-/** Opened anew each time, since whoever reads it moves its offset. */
-function openFilter(path: string, filter: Uint8Array): number {
+function after(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Read from its beginning: writing by position moves no offset. */
+function openInput(path: string, content: Uint8Array): number {
+  const fd = openNameless(path);
   try {
-    return openSync(path, "r");
-  } catch {
-    writeFileSync(path, filter, { mode: 0o600 });
-    return openSync(path, "r");
+    for (let at = 0; at < content.length; ) at += writeSync(fd, content, at, content.length - at, at);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Which sandbox program works here: found by running it, with the very options that commands get. */
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { messageOf } from "../../../src/errors.ts";
 import { commandCandidates, defaultPath } from "../command-candidates.ts";
 import { bubblewrap } from "./bubblewrap.ts";
@@ -9,7 +10,7 @@ import { firejail } from "./firejail.ts";
 import { findFirejailFacts } from "./firejail-facts.ts";
 import { probeSandbox } from "./probe.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
-import type { Mount } from "./view.ts";
+import { isBelow, type Mount } from "./view.ts";
 
 export type SandboxName = SandboxProgram["name"];
 
@@ -86,9 +87,15 @@ export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchR
   return { program: null, refused };
 }
 
-/** Absolute entries alone: whatever the others lead to may be a command's own making. */
+/**
+ * This program runs on the host itself, so a command is not to have made it: where commands may have worked it is not looked
+ * for, and it has to be root's own, whom no user's command can be.
+ */
 function findProgram(command: string, path: string): string | null {
-  const absolute = path.split(":").filter((entry) => entry.startsWith("/"));
+  const own = process.cwd();
+  const isProjects = (entry: string) =>
+    (own !== "/" && isBelow(entry, own)) || /\/node_modules\/\.bin$|\/\.?venv\/bin$/.test(entry);
+  const absolute = path.split(":").filter((entry) => entry.startsWith("/") && !isProjects(resolve(entry)));
   const search = { platform: "linux", workingDir: "/", env: { PATH: absolute.join(":") } };
   return absolute.length === 0 ? null : (commandCandidates(command, search).find(isProgram) ?? null);
 }
@@ -96,7 +103,8 @@ function findProgram(command: string, path: string): string | null {
 function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
+    const stats = statSync(file);
+    return stats.isFile() && stats.uid === 0 && (stats.mode & 0o022) === 0;
   } catch {
     return false;
   }

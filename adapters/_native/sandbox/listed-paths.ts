@@ -3,7 +3,7 @@
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
-import type { Mount } from "./view.ts";
+import { isBelow, type Mount } from "./view.ts";
 
 /** `security.sandbox.writable_paths` and `.readonly_paths`. */
 export interface ListedPaths {
@@ -12,14 +12,19 @@ export interface ListedPaths {
 }
 
 /** What makes no sandbox any more when it is shown, or cannot be shown by binding it. */
-const refused = /^\/(?:proc|sys|dev)?$/;
+const refused = /^\/$|^\/(?:proc|sys|dev)(?:\/|$)/;
 
 /**
  * Each by its real path, and by the path that is listed where that is another.
  *
+ * @param kept real paths that no command is to see
  * @throws RuntimeError `config_invalid` for a path that is missing or makes no sense, naming it.
  */
-export function readListedPaths(listed: ListedPaths, home: string | null): readonly Mount[] {
+export function readListedPaths(
+  listed: ListedPaths,
+  home: string | null,
+  kept: readonly string[] = [],
+): readonly Mount[] {
   const read = (key: keyof ListedPaths, kind: "writable" | "readonly") =>
     listed[key].flatMap((path, index) => {
       const where = `security.sandbox.${key}[${index}] = ${JSON.stringify(path)}`;
@@ -28,6 +33,8 @@ export function readListedPaths(listed: ListedPaths, home: string | null): reado
       const source = realOf(at);
       if (source === null) throw wrong(`${where}: there is no such path: make it, or leave it out`);
       if (refused.test(source)) throw wrong(`${where}: with it there is no sandbox left: name what is needed below it`);
+      if (kept.some((place) => isBelow(source, place)))
+        throw wrong(`${where}: there this program keeps its records of running commands: name another`);
       return [...new Set([source, at])].map((place): Mount => ({ kind, at: place, source }));
     });
   // What is listed as both is writable.

@@ -1,5 +1,6 @@
 /** A plan as a sandbox: what is seen in it, and what of the policy it keeps. Pure. */
 
+import { posix } from "node:path";
 import type { ExecutionPlan, Verdict } from "../../../src/types.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
 import type { SettingsCopy } from "./settings-copy.ts";
@@ -15,8 +16,8 @@ export interface SandboxFacts {
   readonly listed: readonly Mount[];
   /** Relative to the working directory. */
   readonly protectedPaths: readonly string[];
-  /** The operator's home; `null`: none. */
-  readonly home: string | null;
+  /** The operator's home, by its name and by its real path. */
+  readonly homes: readonly string[];
   /** Where this user's hosts keep their records. */
   readonly stateDirectory: string;
   /** This host's own place in it, which no command sees. */
@@ -43,13 +44,18 @@ export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDi
     toolchains: facts.toolchains,
     listed: facts.listed,
     workingDir: workingDir ?? unmade,
-    home: plan.env["HOME"] ?? null,
+    home: normalHome(plan.env["HOME"]),
     protectedPaths: facts.protectedPaths,
     hidden: [facts.stateDirectory],
     network,
   });
   const { program, settings, ownDirectory, filter, protectedPaths } = facts;
   return { program, settings, ownDirectory, filter, view, protectedPaths };
+}
+
+/** As it is written it may lead around what is compared with it. */
+function normalHome(home: string | undefined): string | null {
+  return home?.startsWith("/") ? posix.resolve(home) : null;
 }
 
 /** For the three clauses of isolation that a sandbox is there for. */
@@ -86,14 +92,27 @@ function workspaceVerdict(asked: string, tooWide: string | null, name: string): 
 }
 
 /** Whether a working directory would show, writable, what a sandbox is there to keep. */
-function showsTooMuch(workingDir: string, { home, system }: SandboxFacts): string | null {
-  if (home !== null && isBelow(home, workingDir)) {
+function showsTooMuch(workingDir: string, { homes, system, stateDirectory }: SandboxFacts): string | null {
+  if (homes.some((home) => isBelow(home, workingDir))) {
     return `The working directory ${workingDir} holds the home directory, which a sandbox keeps private: choose a directory below it`;
   }
-  const places = [...ownPlaces, ...system.always.map(({ at }) => at)];
-  const held = places.find((place) => isBelow(place, workingDir));
-  if (held === undefined) return null;
-  return `The working directory ${workingDir} holds ${held}, which a sandbox keeps as it is: choose a directory of its own`;
+  const kept = [...system.always.map(({ at }) => at), ...system.always.flatMap((mount) => sourceOf(mount))];
+  const held = [...ownPlaces, ...kept, stateDirectory].find((place) => isBelow(place, workingDir));
+  if (held !== undefined) {
+    return `The working directory ${workingDir} holds ${held}, which a sandbox keeps as it is: choose a directory of its own`;
+  }
+  const around = [...systemPlaces, ...kept, stateDirectory].find((place) => isBelow(workingDir, place));
+  if (around === undefined || projectPlaces.some((place) => isBelow(workingDir, place))) return null;
+  return `The working directory ${workingDir} is a part of ${around}, which a sandbox keeps as it is: choose a directory of its own`;
+}
+
+/** Whatever is below them is the machine's own. */
+const systemPlaces = ["/proc", "/sys", "/dev", "/etc", "/boot", "/run"];
+/** Where people put their own all the same: sources and services by hier(7), and the temporary files of a session. */
+const projectPlaces = ["/usr/src", "/usr/local/src", "/run/user"];
+
+function sourceOf(mount: Mount): readonly string[] {
+  return mount.kind === "readonly" ? [mount.source] : [];
 }
 
 /** For people: what is seen and what can be written. */

@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 /** The counters of one namespace. */
 export interface NetworkCounters {
-  /** Packets without a route, and datagrams to ports where nobody listens, as name look-ups are that have no server. */
+  /** Packets without a route. */
   unroutable(): number;
   close(): void;
 }
@@ -43,11 +43,10 @@ export function countUnroutable(text: string): number {
   let sum = 0;
   for (const [index, names] of lines.entries()) {
     const [first, second] = names;
-    if (first === "Ip6OutNoRoutes" || first === "Udp6NoPorts") sum += Number(second ?? 0);
+    if (first === "Ip6OutNoRoutes") sum += Number(second ?? 0);
     const values = lines[index + 1];
     if (values === undefined || values[0] !== first) continue;
-    const wanted = { "Ip:": "OutNoRoutes", "Udp:": "NoPorts" }[first ?? ""];
-    const at = wanted === undefined ? -1 : names.indexOf(wanted);
+    const at = first === "Ip:" ? names.indexOf("OutNoRoutes") : -1;
     if (at > 0) sum += Number(values[at] ?? 0);
   }
   return sum;

@@ -1,5 +1,6 @@
 /** The sandbox that the operator asks for, as it can be had on this machine. */
 
+import { realpathSync } from "node:fs";
 import { type Config, writtenKeys } from "../../../src/config.ts";
 import type { Availability } from "../../../src/types.ts";
 import { seccompFilter } from "../seccomp-filter.ts";
@@ -41,7 +42,8 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   }
   const filter = seccompFilter(process.arch);
   const home = absoluteOrNull(place.env["HOME"]);
-  const listed = readListedPaths(sandbox, home);
+  const stateDirectory = realOf(place.stateDirectory);
+  const listed = readListedPaths(sandbox, home, [stateDirectory]);
   const system = findSystemPaths();
   const path = place.env["PATH"] ?? "";
   const toolchains = findToolchains({ path, home, system: system.always, env: place.env });
@@ -61,9 +63,13 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
     const sandboxed = `No sandbox can be put around commands, as security.sandbox.backend = "${sandbox.backend}" asks: ${reason}`;
     return { facts: null, unavailable: { available: false, reason: sandboxed, remedy } };
   }
-  const { stateDirectory, ownDirectory } = place;
+  const { ownDirectory } = place;
   const { program } = found;
-  const own = { home, stateDirectory, ownDirectory };
+  const own = {
+    homes: [home, home === null ? null : realOf(home)].filter((path) => path !== null),
+    stateDirectory,
+    ownDirectory,
+  };
   const protectedPaths = sandbox.protected_paths;
   const facts = { program, system, settings, toolchains, listed, protectedPaths, filter, ...own };
   return { facts, unavailable: null };
@@ -80,6 +86,14 @@ function unusedKeys(config: Config): Unavailable | null {
     reason: `${keys.join(", ")} ${keys.length === 1 ? "is" : "are"} for a sandbox, and security.sandbox.backend = "none" asks for none`,
     remedy: 'Set security.sandbox.backend = "auto", or leave these keys out',
   };
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }
 
 function absoluteOrNull(path: string | undefined): string | null {

@@ -1,10 +1,18 @@
 /** Starts a process in a sandbox: a spawn around a spawn. */
 
+import { messageOf, RuntimeError } from "../../../src/errors.ts";
 import type { Child, FailedSpawn, Spawn } from "../child.ts";
 import { findDenials } from "./denials.ts";
 import { type Enclosure, openEnclosure } from "./enclosure.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
 import type { Wrapping } from "./sandbox-program.ts";
+
+/** A program that is gone, or may not be run any more, is not the command. What is too long is the command's all the same. */
+function ofTheSandbox(error: unknown, name: string): unknown {
+  if (error instanceof Error && "code" in error && error.code === "E2BIG") return error;
+  const message = `The sandbox (${name}) could not be started, and the command was not run: ${messageOf(error)}`;
+  return new RuntimeError("start_failed", message, { backend: "native", cause: error });
+}
 
 /** @param id names the execution; no two at one time have the same */
 export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id: string): Spawn {
@@ -21,7 +29,7 @@ export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id
       ({ words, env } = wrapping);
       enclosure = openEnclosure(source, id, wrapping.inputs);
     } catch (error) {
-      return { pid: undefined, failure: Promise.resolve(error) };
+      return { pid: undefined, failure: Promise.resolve(ofTheSandbox(error, source.program.name)) };
     }
     const [file, ...args] = words;
     const child = spawn({
@@ -33,7 +41,7 @@ export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id
     });
     if (child.pid === undefined) {
       enclosure.abandon();
-      return child;
+      return { pid: undefined, failure: child.failure.then((error) => ofTheSandbox(error, source.program.name)) };
     }
     enclosure.handOver();
     if (!view.network) enclosure.watchNetwork();

@@ -41,17 +41,41 @@ export function findToolchains({ path, home, system, env }: ToolchainSearch): re
     if (!entry.startsWith("/")) continue;
     const directory = resolve(entry);
     const real = realOf(directory);
-    if (real === null || isTooWide(real, home)) continue;
-    for (const part of partsOf(directory, env)) add(part);
+    if (real === null || isTooWide(real, home) || !mayLead(directory, real, home)) continue;
+    for (const part of partsOf(directory, home, env)) add(part);
+    if (!keptByOthers(home).includes(directory)) continue;
     for (const target of linkTargets(directory)) {
       if (isSeen(target) || [...found.values()].some(({ at }) => isBelow(target, at))) continue;
-      for (const part of partsOf(dirname(target), env)) add(part);
+      // A lone directory that a link leads to may be any.
+      for (const part of partsOf(dirname(target), home, env)) if (part !== dirname(target)) add(part);
     }
   }
   return [...found.values()];
 }
 
-function partsOf(directory: string, env: ToolchainSearch["env"]): readonly string[] {
+/**
+ * The directories whose links are followed. A project's own (`node_modules/.bin`, `.venv/bin`) are not among them: a command
+ * that once worked there may have made a link to anything, for the next one to be shown.
+ */
+function keptByOthers(home: string | null): readonly string[] {
+  return ["/usr/local/bin", "/usr/local/sbin", ...(home === null ? [] : [join(home, ".local", "bin")])];
+}
+
+/** Where only an administrator installs. */
+const installed = ["/usr", "/opt", "/nix", "/gnu", "/snap", "/home/linuxbrew"];
+
+/** Likewise for a directory that is a link, or behind one: within one manager's own (`~/.sdkman/…/current`), or to what is installed. */
+function mayLead(named: string, real: string, home: string | null): boolean {
+  if (named === real || installed.some((place) => isBelow(real, place))) return true;
+  const realHome = home === null ? null : realOf(home);
+  const managerOf = (path: string) =>
+    [home, realHome].flatMap((own) =>
+      own === null ? [] : (path.startsWith(`${own}/.`) && path.slice(own.length + 1).split("/")[0]) || [],
+    )[0];
+  return managerOf(named) !== undefined && managerOf(named) === managerOf(real);
+}
+
+function partsOf(directory: string, home: string | null, env: ToolchainSearch["env"]): readonly string[] {
   for (const [pattern, parts] of managers) {
     const [root] = pattern.exec(directory) ?? [];
     if (root === undefined) continue;
@@ -61,7 +85,7 @@ function partsOf(directory: string, env: ToolchainSearch["env"]): readonly strin
   const above = dirname(directory);
   const isPrefix =
     /^s?bin$|^condabin$/.test(basename(directory)) && hasAny(above, ["lib", "lib64", "libexec", "share"]);
-  return isPrefix ? [above] : [directory];
+  return isPrefix && !isTooWide(realOf(above) ?? above, home) ? [above] : [directory];
 }
 
 /** A tree of Go's own, as opposed to the workspace of that name in a home. */

@@ -118,9 +118,10 @@ function privateAt(at: string): Mount {
   return { kind: "private", at };
 }
 
-/** A home that shows something already, or that would hide what was asked for, is none of its own. */
+/** A home that shows something already, or that would hide what was asked for or the sandbox has, is none of its own. */
 function needsOwnHome(home: string, mounts: readonly Mount[]): boolean {
-  if (!home.startsWith("/") || home === "/" || home.includes("/../") || home.endsWith("/..")) return false;
+  if (!/^(?:\/(?!\.{1,2}(?:\/|$))[^/]+)+$/.test(home)) return false;
+  if (["/proc", "/sys", "/dev", "/etc", "/run"].some((place) => isBelow(home, place))) return false;
   const covering = coveredBy(home, mounts);
   const hidesSystem = mounts.some(({ kind, at }) => kind === "readonly" && at.startsWith("/usr") && isBelow(at, home));
   return (covering === null || covering.kind === "private") && !hidesSystem;

@@ -1,10 +1,10 @@
 /** Whether a program that was found on the host is seen in the sandbox too. */
 
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
 import { interpreterOf } from "../resolve-command.ts";
-import { hostPath, isBelow, type SandboxView } from "./view.ts";
+import { coveredBy, hostPath, isBelow, type SandboxView } from "./view.ts";
 
 /**
  * For a program, or an interpreter, that the sandbox hides: the error, with the line of configuration that shows it.
@@ -12,16 +12,23 @@ import { hostPath, isBelow, type SandboxView } from "./view.ts";
  * @param file absolute
  */
 export function whyHidden(file: string, view: SandboxView): RuntimeError | null {
+  const mount = coveredBy(file, view.mounts);
+  // Nothing is looked up on the host for it: whether it is there is not told.
+  if (mount === null || mount.kind === "private") return hiddenError(`Command ${file}`, file);
+  if (!existsSync(file)) return null;
   const interpreter = interpreterOf(file);
   for (const program of interpreter?.startsWith("/") ? [file, interpreter] : [file]) {
     const hidden = hiddenPart(program, view);
     if (hidden === null) continue;
-    const what = program === file ? `Command ${file}` : `${program}, the interpreter of ${file},`;
-    const line = `readonly_paths = [${JSON.stringify(dirname(hidden))}]`;
-    const message = `${what} is there, but the sandbox does not show it: add ${line} to [security.sandbox]`;
-    return new RuntimeError("command_not_found", message, { backend: "native" });
+    return hiddenError(program === file ? `Command ${file}` : `${program}, the interpreter of ${file},`, hidden);
   }
   return null;
+}
+
+function hiddenError(what: string, path: string): RuntimeError {
+  const line = `readonly_paths = [${JSON.stringify(dirname(path))}]`;
+  const message = `${what} is not seen in the sandbox: if it is there, add ${line} to [security.sandbox]`;
+  return new RuntimeError("command_not_found", message, { backend: "native" });
 }
 
 /**
@@ -44,7 +51,8 @@ export function refuseReplaced({ mounts }: SandboxView): void {
 /** The path that would have to be shown, or `null`. */
 function hiddenPart(file: string, view: SandboxView): string | null {
   const real = realOf(file);
-  if (hostPath(view, real) !== real) return real;
+  const shown = hostPath(view, real);
+  if (shown === null || !existsSync(shown)) return real;
   // A link is followed inside: the directory that holds it has to be there too.
   const named = join(realOf(dirname(file)), basename(file));
   return hostPath(view, named) === null && !view.mounts.some(({ at }) => isBelow(named, at)) ? named : null;
