@@ -18,6 +18,9 @@ function endNaming(marker: string): void {
   }
 }
 
+/** As long as who began it is there, it can be found among the command's descendants. */
+const untilOrphaned = 'until [ "$(cut -d" " -f4 /proc/$$/stat)" != "$PPID" ]; do sleep 0.01; done; ';
+
 /** @param begin what begins `"$@"`, a process that names the marker, in the script's own way */
 function surviving(name: string, begin: (scene: Scene) => string, rest: Partial<Attack> = {}): Attack {
   return {
@@ -28,7 +31,7 @@ function surviving(name: string, begin: (scene: Scene) => string, rest: Partial<
       return {
         script: [
           leaveCgroup,
-          `set -- bash -c 'trap "" TERM HUP INT; echo > began; exec 0<&- 1>&- 2>&-; exec -a ${scene.marker} sleep 600'`,
+          `set -- bash -c 'trap "" TERM HUP INT; ${begin(scene).endsWith("& )") ? untilOrphaned : ""}echo > began; exec 0<&- 1>&- 2>&-; exec -a ${scene.marker} sleep 600'`,
           begin(scene),
           "until [ -e began ]; do sleep 0.01; done",
         ],
