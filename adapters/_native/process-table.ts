@@ -10,7 +10,7 @@ export interface ProcessEntry {
   readonly session: number;
   /** In the platform's own unit; only ever compared. */
   readonly startedAt: string;
-  /** A zombie is over and only waits for its parent. */
+  /** A zombie is over and only waits for its parent. One whose other threads go on, after its first has ended, is none. */
   readonly zombie: boolean;
 }
 
@@ -20,7 +20,7 @@ export function parseStat(text: string): ProcessEntry | null {
   const open = text.indexOf(" (");
   const rest = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state, parent, group, session] = rest;
-  const startedAt = rest[19];
+  const [threads, , startedAt] = rest.slice(17);
   if (open < 1 || state === undefined || startedAt === undefined) return null;
   return {
     pid: Number(text.slice(0, open)),
@@ -28,7 +28,7 @@ export function parseStat(text: string): ProcessEntry | null {
     group: Number(group),
     session: Number(session),
     startedAt,
-    zombie: state === "Z" || state === "X",
+    zombie: (state === "Z" || state === "X") && !(Number(threads) > 1),
   };
 }
 

@@ -11,8 +11,8 @@ import {
 } from "../../adapters/_native/process-table.ts";
 
 /** The text of `/proc/PID/stat` for a process of that name. */
-function stat(name: string, { pid = 4242, state = "S", startedAt = "987654" } = {}): string {
-  const numbers = "1 2 3 34816 4242 4194304 96 0 0 0 7 8 0 0 20 0 1 0".split(" ");
+function stat(name: string, { pid = 4242, state = "S", startedAt = "987654", threads = 1 } = {}): string {
+  const numbers = `1 2 3 34816 4242 4194304 96 0 0 0 7 8 0 0 20 0 ${threads} 0`.split(" ");
   return `${pid} (${name}) ${[state, ...numbers, startedAt, "2318336", "512"].join(" ")}\n`;
 }
 
@@ -42,6 +42,11 @@ describe("parseStat", () => {
     ["I", false],
   ])("state %s: over %s", (state, zombie) => {
     expect(parseStat(stat("sh", { state }))?.zombie).toBe(zombie);
+  });
+
+  test("whose first thread has ended and others have not is not over", () => {
+    expect(parseStat(stat("sh", { state: "Z", threads: 2 }))?.zombie).toBe(false);
+    expect(parseStat(stat("sh", { state: "X", threads: 0 }))?.zombie).toBe(true);
   });
 
   test.each([[""], ["4242"], ["4242 (sh"], ["4242 (sh) S 1 2 3"], ["(sh) S 1 2 3"], ["no such process"]])(
