@@ -6,8 +6,10 @@
  * systemd's groups (systemd.exec(5), SystemCallFilter=) and firejail's (`@default`).
  *
  * It counts on a PID namespace around the command, on `no_new_privs`, and on Linux 4.8 or later. There ptrace(2),
- * process_vm_readv(2), kcmp(2) and pidfd_getfd(2) reach nobody outside and go round no filter, so they pass: debuggers,
- * strace and the leak check of AddressSanitizer need them.
+ * process_vm_readv(2), kcmp(2) and pidfd_getfd(2) reach nobody outside by themselves and go round no filter, so they pass:
+ * debuggers, strace and the leak check of AddressSanitizer need them. But process 1 there is the sandbox program's own, and
+ * holds descriptors that reach outside: at it, none of them may be aimed. It is a second lock on one door, no wall: to
+ * this process's memory there is also a file in /proc, and no filter sees whose file is written.
  */
 
 import { type Architecture, numberOf, type SyscallName } from "./syscalls.ts";
@@ -90,11 +92,23 @@ const ifEqual = (value: number, ...body: Instruction[]): Instruction[] => [[0x15
 const ifAnyBit = (mask: number, ...body: Instruction[]): Instruction[] => [[0x45, 0, body.length, mask], ...body];
 const ifAtLeast = (value: number, ...body: Instruction[]): Instruction[] => [[0x35, 0, body.length, value], ...body];
 
+/** The sandbox program's own process, by its number inside. */
+const init = 1;
+const notAtInit = (argument: number): readonly Instruction[] => [
+  loadArgument(argument),
+  ...ifEqual(init, refuse("EPERM")),
+];
+
 /** What a call with refused arguments is asked; each ends with an answer. */
 const inspected: Readonly<Partial<Record<SyscallName, readonly Instruction[]>>> = {
   ioctl: [loadArgument(1), ...refusedIoctls.flatMap((request) => ifEqual(request, refuse("EPERM"))), allow],
   clone: [loadArgument(0), ...ifAnyBit(newNamespaces, refuse("EPERM")), allow],
   unshare: [loadArgument(0), ...ifAnyBit(newNamespaces | newTimeNamespace, refuse("EPERM")), allow],
+  ptrace: [...notAtInit(1), allow],
+  process_vm_readv: [...notAtInit(0), allow],
+  process_vm_writev: [...notAtInit(0), allow],
+  pidfd_open: [...notAtInit(0), allow],
+  kcmp: [...notAtInit(0), ...notAtInit(1), allow],
   personality: [
     loadArgument(0),
     ...ifEqual(askPersonality, allow),

@@ -16,7 +16,11 @@ import {
   whyNotFirejail,
 } from "./sandboxes.ts";
 
-const inspected: readonly string[] = ["ioctl", "socket", "socketpair", "clone", "unshare", "personality"];
+const aimed = ["ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_open"] as const;
+const inspected: readonly string[] = [
+  ...["ioctl", "socket", "socketpair", "clone", "unshare", "personality"],
+  ...aimed,
+];
 const fallsBack = ["clone3", "uselib", "_sysctl", "nfsservctl", "lookup_dcookie"];
 const all = (Object.keys(syscallNumbers) as SyscallName[]).filter(
   (name) => !inspected.includes(name) && numberOf(name, architectureOf(process.arch) ?? "x86_64") !== null,
@@ -135,6 +139,23 @@ describe("by bubblewrap alone", () => {
     );
     // 25 is ENOTTY: TIOCGWINSZ is asked of /dev/null.
     expect(told).toEqual([...Array.from({ length: 4 }, () => "ioctl: EPERM"), "ioctl: 25"]);
+  });
+
+  test("no call is aimed at its own process 1, and the same calls are at others", (context) => {
+    need(context, whyNotBubblewrap);
+    // PTRACE_SEIZE is 0x4206; of a nonsensical process nothing is known (3 is ESRCH).
+    const at = (pid: number) =>
+      [
+        ["ptrace", 0x4206, pid],
+        ["process_vm_readv", pid, 0, 0, 0, 0],
+        ["process_vm_writev", pid, 0, 0, 0, 0],
+        ["kcmp", pid, pid, 0],
+        ["kcmp", 2, pid, 0],
+        ["pidfd_open", pid],
+      ] as const;
+    expect(new Set(answers(bubblewrap, at(1)).map((answer) => answer.split(": ")[1]))).toEqual(new Set(["EPERM"]));
+    expect(answers(bubblewrap, at(4_000_000)).filter((answer) => answer.endsWith(": EPERM"))).toEqual([]);
+    expect(answers(bubblewrap, [["pidfd_open", 2]])).toEqual(["pidfd_open: 0"]);
   });
 
   test("a debugger may turn the randomising of addresses off", (context) => {

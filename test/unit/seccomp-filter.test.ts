@@ -91,7 +91,18 @@ const refused: Readonly<Record<Arch, ReadonlyMap<number, number>>> = {
     ...[435, 42, 18].map((nr) => [nr, ENOSYS] as const),
   ]),
 };
-const inspected = ["ioctl", "clone", "unshare", "personality", "socket", "socketpair"] as const;
+/** Refused when they are aimed at process 1, by the arguments that name a process. */
+const aimed = {
+  ptrace: [1],
+  process_vm_readv: [0],
+  process_vm_writev: [0],
+  pidfd_open: [0],
+  kcmp: [0, 1],
+} as const;
+const inspected = [
+  ...(["ioctl", "clone", "unshare", "personality", "socket", "socketpair"] as const),
+  ...(Object.keys(aimed) as (keyof typeof aimed)[]),
+];
 
 describe.each(archs)("on %s", (arch) => {
   const architecture = arch === "x64" ? "x86_64" : "aarch64";
@@ -175,6 +186,23 @@ describe.each(archs)("on %s", (arch) => {
     for (const flags of [0x3d0f00, 0x1200011, 0x4111, 0x80 | 17]) expect(native(arch, "clone", flags)).toBe("allow");
     for (const flags of [0, 0x200, 0x400, 0x40000]) expect(native(arch, "unshare", flags)).toBe("allow");
   });
+
+  test.each(Object.entries(aimed))(
+    "%s is refused at process 1, by the lower half alone, and at nobody else",
+    (name, at) => {
+      const call = name as keyof typeof aimed;
+      fc.assert(
+        fc.property(anyArgs, uint32, fc.constantFrom(...at), (args, above, place) => {
+          const aimedAt = args.with(place, (BigInt(above) << 32n) | 1n);
+          expect(native(arch, call, ...aimedAt)).toBe(EPERM);
+          fc.pre(at.every((one) => ((args[one] ?? 0n) & 0xffff_ffffn) !== 1n));
+          expect(native(arch, call, ...args)).toBe("allow");
+        }),
+      );
+      // A process traces itself (PTRACE_TRACEME), a child, or asks of itself.
+      expect(native(arch, call, 0, 0, 0)).toBe("allow");
+    },
+  );
 
   test("a personality may be asked for, and changed where it does no harm", () => {
     for (const one of [0xffff_ffff, 0, 8, 0x20000, 0x20008, 0x40000, 0x40008])
