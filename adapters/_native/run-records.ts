@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   unlinkSync,
   writeFileSync,
@@ -33,7 +34,8 @@ export interface RunRecords {
   readonly home: string;
   /** The cgroups in which this host keeps its commands. */
   keepsIn(cgroups: readonly string[]): void;
-  add(id: string, command: ProcessName): void;
+  /** @param also further processes with which a part of it ends that the command's own group does not hold */
+  add(id: string, command: ProcessName, also?: readonly ProcessName[]): void;
   remove(id: string): void;
   /** Nothing of this host runs any more. */
   close(): void;
@@ -42,7 +44,8 @@ export interface RunRecords {
 /** Another host process's records. */
 export interface ForeignRecords {
   readonly owner: OwnerRecord;
-  readonly commands: readonly ProcessName[];
+  /** The processes of each, the command first. */
+  readonly commands: readonly (readonly ProcessName[])[];
   /** They have been dealt with. */
   forget(): void;
 }
@@ -98,7 +101,13 @@ export function openRecordStore(directory: string): RecordStore {
       return {
         home,
         keepsIn,
-        add: (id, command) => writeFileSync(join(home, `${id}.run`), JSON.stringify(command), { mode: 0o600 }),
+        add: (id, command, also = []) => {
+          const record = also.length === 0 ? command : { ...command, also };
+          // Whole at any time: a host can be killed while it writes.
+          const path = join(home, `${id}.run`);
+          writeFileSync(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+          renameSync(`${path}.new`, path);
+        },
         remove: (id) => removeFile(join(home, `${id}.run`)),
         close: () => rmSync(home, { recursive: true, force: true }),
       };
@@ -134,7 +143,7 @@ function readOwner(home: string): ForeignRecords | null {
     const commands = readdirSync(home)
       .filter((name) => name.endsWith(".run"))
       .map((name) => readCommand(join(home, name)))
-      .filter((command) => command !== null);
+      .filter((command) => command.length > 0);
     return { owner, commands, forget: () => rmSync(home, { recursive: true, force: true }) };
   } catch {
     // Half written, or its owner is just removing it.
@@ -142,12 +151,14 @@ function readOwner(home: string): ForeignRecords | null {
   }
 }
 
-function readCommand(path: string): ProcessName | null {
+function readCommand(path: string): readonly ProcessName[] {
   try {
     const command: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isProcessName(command) ? command : null;
+    if (!isProcessName(command)) return [];
+    const also: unknown = "also" in command ? command.also : [];
+    return [command, ...(Array.isArray(also) ? also.filter(isProcessName) : [])];
   } catch {
-    return null;
+    return [];
   }
 }
 

@@ -3,7 +3,13 @@
 import type { Leftover, SweepReport } from "../../src/types.ts";
 import { clearTrunk } from "./cgroup-clear.ts";
 import { familyOf, listProcesses } from "./process-table.ts";
-import { isSameProcess, type OwnerRecord, type ProcessName, type RecordStore } from "./run-records.ts";
+import {
+  type ForeignRecords,
+  isSameProcess,
+  type OwnerRecord,
+  type ProcessName,
+  type RecordStore,
+} from "./run-records.ts";
 import { signalGroup, signalProcess } from "./signals.ts";
 
 /** What is killed takes its time to end: it is waited for, and after a second it is named as left. */
@@ -52,13 +58,19 @@ async function endCgroups({ cgroups }: OwnerRecord): Promise<Ended> {
   return { found, running, failed };
 }
 
-async function endCommands(commands: readonly ProcessName[]): Promise<Ended> {
-  const alive = commands.filter(isSameProcess);
-  const ended = alive.filter(endFamily);
+async function endCommands(commands: ForeignRecords["commands"]): Promise<Ended> {
+  const alive = stillRunning(commands);
+  const ended = alive.flat().filter(endFamily);
   await patiently(() => !ended.some(isSameProcess));
-  const left = alive.filter(isSameProcess);
-  const failed = left.map(({ pid }) => ({ kind: "process", name: String(pid), reason: "It could not be ended" }));
+  const left = stillRunning(alive);
+  const failed = left
+    .flat()
+    .map(({ pid }) => ({ kind: "process", name: String(pid), reason: "It could not be ended" }));
   return { found: alive.length, running: left.length, failed };
+}
+
+function stillRunning(commands: ForeignRecords["commands"]): ForeignRecords["commands"] {
+  return commands.map((processes) => processes.filter(isSameProcess)).filter((processes) => processes.length > 0);
 }
 
 async function patiently(isDone: () => boolean): Promise<void> {

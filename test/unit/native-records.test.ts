@@ -14,7 +14,13 @@ import {
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { findProcess } from "../../adapters/_native/process-table.ts";
-import { currentWorld, isSameProcess, type OwnerRecord, openRecordStore } from "../../adapters/_native/run-records.ts";
+import {
+  currentWorld,
+  isSameProcess,
+  type OwnerRecord,
+  openRecordStore,
+  type ProcessName,
+} from "../../adapters/_native/run-records.ts";
 import { sweepOrphans } from "../../adapters/_native/sweep.ts";
 import { marked, newMarker, runs, startLeader, until } from "./native-processes.ts";
 import { scratchDirectory } from "./native-scratch.ts";
@@ -58,6 +64,9 @@ describe("a host's own records", () => {
     expect(read("a.run")).toEqual({ pid: 4242, startedAt: "7" });
     const modes = [directory, records.home, join(records.home, "owner.json"), join(records.home, "a.run")];
     expect(modes.map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700, 0o600, 0o600]);
+    records.add("a", { pid: 4242, startedAt: "7" }, [{ pid: 4243, startedAt: "8" }]);
+    expect(read("a.run")).toEqual({ pid: 4242, startedAt: "7", also: [{ pid: 4243, startedAt: "8" }] });
+    expect(readdirSync(records.home).sort()).toEqual(["a.run", "owner.json"]);
     records.remove("a");
     expect(readdirSync(records.home)).toEqual(["owner.json"]);
     records.close();
@@ -185,6 +194,21 @@ describe("a sweep", () => {
     writeOwner(directory, {}, ["", '{"pid":12', "null", "5", { ...self, pid: "self" }, { pid, startedAt }]);
     expect(await sweepOrphans(store)).toEqual({ found: 1, removed: 1, failed: [] });
     await until(() => !runs(pid), "its end");
+  });
+
+  test("ends a command's further processes too, also after the command, and counts them as one", async () => {
+    const { directory, store } = newStore();
+    const [both, over, stranger] = [await startLeader(), await startLeader(), await startLeader()];
+    const commandOf = ({ pid, startedAt }: ProcessName) => ({ pid, startedAt });
+    const also = [over, { ...stranger, startedAt: "1" }].map(commandOf);
+    writeOwner(directory, {}, [
+      { ...commandOf(await startLeader()), also: [commandOf(both)] },
+      { pid: 2 ** 22 - 1, startedAt: "1", also: ["x", null, { pid: 1 }, ...also] },
+      { pid: 2 ** 22 - 1, startedAt: "1", also: "x" },
+    ]);
+    expect(await sweepOrphans(store)).toEqual({ found: 2, removed: 2, failed: [] });
+    await until(() => ![both, over].some(({ pid }) => runs(pid)), "the end of both");
+    expect(runs(stranger.pid)).toBe(true);
   });
 
   test("names a process that it cannot end, counts it as left, and keeps it on record", async () => {
