@@ -91,6 +91,8 @@ export function openCell(parts: CellParts): Cell {
         if (leaves.pids !== null && pids !== null) limitPids(leaves.pids, pids);
       }
     },
+    // Whatever the command begins is in its cgroup, and stays there.
+    alsoHolds: () => {},
     signal: (signal) => {
       if (signal === "SIGTERM") return terminate(leader, tree.members(), monitored);
       killed = true;

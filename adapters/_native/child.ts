@@ -2,6 +2,7 @@
 
 import type { ExitKind, Warning } from "../../src/types.ts";
 import type { ByteSource } from "./drain.ts";
+import type { ProcessName } from "./run-records.ts";
 
 /** What is started. Every field is final: nothing is searched, inherited or added. */
 export interface SpawnRequest {
@@ -32,6 +33,11 @@ export interface Child {
 
 /** A child that stands between the host and the command. */
 export interface Monitor {
+  /**
+   * The process with which everything inside ends, as soon as it is known, or at the exit; `null` when none was left by then.
+   * The command can make the monitor end without it. Never rejects.
+   */
+  readonly init: Promise<ProcessName | null>;
   /**
    * @param stopped whether it was asked to end: what dies on its way to the command died of that
    * @throws RuntimeError when the command was not run: the promise rejects.

@@ -1,6 +1,7 @@
 /** What holds a command and everything it begins, so that all of it can be ended. */
 
 import type { Leftover } from "../../src/types.ts";
+import type { ProcessName } from "./run-records.ts";
 import type { StopSignal } from "./signals.ts";
 
 /** The kernel's own limits on one execution and what it began. `null`: none. */
@@ -38,6 +39,8 @@ export interface CellOptions {
 export interface Cell {
   /** Runs `spawn`, synchronously, so that the process it starts is held from its first instruction on. */
   enter<Child extends { readonly pid: number | undefined }>(spawn: () => Child): Child;
+  /** Holds one more process, which nothing leads to from the first: with a monitor gone, what it watched over. */
+  alsoHolds(process: ProcessName): void;
   /** Signals everything that is held. */
   signal(signal: StopSignal): void;
   /** Whether nothing is left. */

@@ -119,6 +119,7 @@ function follow(
   const stderr = drainable(child.stderr);
   const cpuTime = watchCpuTime(cell, plan.limits.cpuTimeMs);
   const { monitor } = child;
+  void monitor?.init.then((init) => init !== null && cell.alsoHolds(init));
   const isEmpty = () => cell.isEmpty() && (monitor?.isEmpty() ?? true);
   const stop = endTree({ ...cell, isEmpty }, child.exited, {
     signal,

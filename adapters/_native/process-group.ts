@@ -1,8 +1,8 @@
 /** Containment by process group, for hosts without a cgroup of their own: a process that leaves it can get away. */
 
 import type { Cell, Containment } from "./containment.ts";
-import { familyOf, findProcess, listProcesses, type ProcessEntry, watchersOf } from "./process-table.ts";
-import { isSameProcess, type RunRecords } from "./run-records.ts";
+import { familyOf, findProcess, listProcesses, watchersOf } from "./process-table.ts";
+import { isSameProcess, type ProcessName, type RunRecords } from "./run-records.ts";
 import { groupExists, signalGroup, signalProcess } from "./signals.ts";
 
 /**
@@ -36,21 +36,31 @@ function openCell(
   { monitored, onDispose }: { readonly monitored: boolean; readonly onDispose: () => void },
 ): Cell {
   let leader = 0;
-  /** Those outside of the group that were signalled once: when their parent has ended, nothing leads to them any more. */
-  const strays = new Map<number, ProcessEntry>();
+  let startedAt = "";
+  /** Those outside of the group that were told of, or signalled once: when their parent has ended, nothing leads to them any more. */
+  const strays = new Map<number, ProcessName>();
   return {
     enter: (spawn) => {
       const child = spawn();
       if (child.pid === undefined) return child;
       leader = child.pid;
+      startedAt = findProcess(leader)?.startedAt ?? "";
       try {
-        records.add(id, { pid: leader, startedAt: findProcess(leader)?.startedAt ?? "" });
+        records.add(id, { pid: leader, startedAt });
       } catch (error) {
         // The caller is told that nothing was begun.
         signalGroup(leader, "SIGKILL");
         throw error;
       }
       return child;
+    },
+    alsoHolds: (stray) => {
+      strays.set(stray.pid, stray);
+      try {
+        records.add(id, { pid: leader, startedAt }, [stray]);
+      } catch {
+        // The record stays as it was, and the process is held for as long as this host lives.
+      }
     },
     signal: (signal) => {
       // Read before the first of them ends: afterwards its children belong to init.

@@ -32,6 +32,19 @@ export function parseStat(text: string): ProcessEntry | null {
   };
 }
 
+/**
+ * Whether it is the first process of a PID namespace right below this one: nothing else of that number is meant where a
+ * pid was told some time ago. Linux only.
+ */
+export function isInitBelow(pid: number): boolean {
+  try {
+    const numbers = /^NSpid:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return numbers?.trim().split(/\s+/).join(" ") === `${pid} 1`;
+  } catch {
+    return false;
+  }
+}
+
 /** The process of that pid, or `null`. */
 export function findProcess(pid: number): ProcessEntry | null {
   if (process.platform === "linux") {

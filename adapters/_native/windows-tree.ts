@@ -36,6 +36,8 @@ function openCell(onDispose: () => void): Cell {
       leader = child.pid ?? 0;
       return child;
     },
+    // Nothing there watches over a command.
+    alsoHolds: () => {},
     signal: (signal) => {
       if (leader <= 1) return;
       const { spawnSync } = process.getBuiltinModule("node:child_process");

@@ -12,7 +12,7 @@ import { openRecordStore } from "../../adapters/_native/run-records.ts";
 import { chooseSpawn } from "../../adapters/_native/spawn.ts";
 import { codesOf } from "./core-parts.ts";
 import { never, noIo, planFor, readText } from "./memory-plan.ts";
-import { begun, marked, newMarker, runs, stubborn, until } from "./native-processes.ts";
+import { begun, marked, newMarker, runs, startLeader, stubborn, until } from "./native-processes.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
 const { at, path: base } = scratchDirectory();
@@ -187,6 +187,32 @@ describe("a command that could not be started", () => {
     expect([cell.isEmpty(), containment.close(), cell.dispose()]).toEqual([true, true, []]);
     expect(kill.mock.calls).toEqual([]);
   });
+});
+
+test("a process that it is told of counts, is forced, and is on record, whoever began it", async () => {
+  const { containment, recorded, records } = groups();
+  const cell = containment.open("one", { memoryBytes: null, pids: null, cpuTimeMs: null }, { monitored: true });
+  const [first, told, reused] = [await startLeader(), await startLeader(), await startLeader()];
+  cell.enter(() => ({ pid: first.pid }));
+  const names = [told, first].map(({ pid, startedAt }) => ({ pid, startedAt }));
+  cell.alsoHolds(names[0] ?? told);
+  expect(JSON.parse(readFileSync(join(records.home, recorded()[0] ?? ""), "utf8"))).toEqual({
+    ...names[1],
+    also: [names[0]],
+  });
+  process.kill(first.pid, "SIGKILL");
+  await until(() => !runs(first.pid), "the end of the first");
+  expect(cell.isEmpty()).toBe(false);
+  await until(() => containment.close(), "the end of all");
+  expect(runs(told.pid)).toBe(false);
+
+  cell.alsoHolds({ pid: reused.pid, startedAt: "1" });
+  cell.signal("SIGKILL");
+  expect([cell.isEmpty(), runs(reused.pid)]).toEqual([true, true]);
+  rmSync(records.home, { recursive: true });
+  cell.alsoHolds(reused);
+  expect(cell.isEmpty()).toBe(false);
+  expect(cell.dispose()).toEqual([]);
 });
 
 test("closing ends what runs, and says when it is gone", async () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   familyOf,
   findProcess,
+  isInitBelow,
   listProcesses,
   type ProcessEntry,
   parsePs,
@@ -132,4 +133,8 @@ test("this process finds itself, its start unchanged, and nobody of a pid that i
   expect(findProcess(process.pid)?.startedAt).toBe(found?.startedAt);
   expect(listProcesses()).toContainEqual(expect.objectContaining({ pid: process.pid, startedAt: found?.startedAt }));
   for (const pid of [0, -1, 2 ** 22 + 1, Number.NaN]) expect(findProcess(pid)).toBeNull();
+});
+
+test("nobody here is the first process of a namespace below, and nobody is who is not there", () => {
+  expect([process.pid, process.ppid, 1, 0, 2 ** 22 - 1].map(isInitBelow)).toEqual(Array(5).fill(false));
 });

@@ -22,6 +22,7 @@ function cellOf(given: { readonly dies?: (signal: string) => boolean; readonly c
   const known = { signals: [] as string[], empty: false };
   const cell: Cell = {
     enter: (spawn) => spawn(),
+    alsoHolds: () => {},
     signal: (signal) => {
       known.signals.push(`${signal} ${Math.round(performance.now() - began)}`);
       if (given.dies?.(signal) ?? false) known.empty = true;

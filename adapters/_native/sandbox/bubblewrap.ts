@@ -15,6 +15,7 @@ export function bubblewrap(file: string, setting: ProgramSetting): SandboxProgra
     complaint: "bwrap: ",
     // The monitor and the first process inside.
     pids: 2,
+    namesInit: true,
     cannot: () => null,
     wrap: (view, command) => wrap(file, view, command, setting),
     readStatus,

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
 import type { ExitKind } from "../../../src/types.ts";
 import type { ByteSource } from "../drain.ts";
-import { findProcess } from "../process-table.ts";
+import { findProcess, isInitBelow } from "../process-table.ts";
+import { isSameProcess, type ProcessName } from "../run-records.ts";
 import { noTail, type Tail, withoutComplaint, withTail } from "./command-stderr.ts";
 import type { Evidence } from "./denials.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
@@ -32,8 +33,10 @@ export interface Enclosure {
   ending(exit: ExitKind, stopped: boolean): Promise<ExitKind>;
   /** Whether something inside may still be on its way out, after the monitor has gone. */
   isEmpty(): boolean;
-  /** Opens the counters of the command's own network as soon as it has one. */
-  watchNetwork(): void;
+  /** Looks for the first process inside from now on and, where the command has a network of its own, opens its counters. */
+  watch(having: { readonly network: boolean }): void;
+  /** The first process inside as soon as it was seen, or at the end; `null`: it had gone by then. */
+  readonly init: Promise<ProcessName | null>;
   /** What was seen of the run; to be asked once, at its end. */
   evidence(): Pick<Evidence, "stderr" | "unroutable">;
   /** Nothing was started. */
@@ -43,9 +46,10 @@ export interface Enclosure {
 const mostStatus = 65_536;
 /** How long a complaint, or the end after it, is waited for. */
 const complaintMs = 250;
-/** How soon, and how often, a look is taken at whether the sandbox has its first process. */
+/** How soon, and how often, a look is taken at whether the sandbox has its first process; and how often after many looks. */
 const peekMs = 4;
-const mostPeeks = 25;
+const manyPeeks = 25;
+const latePeekMs = 100;
 
 /** @throws Error when the files it needs cannot be opened: nothing stays open then. */
 export function openEnclosure(
@@ -79,20 +83,29 @@ export function openEnclosure(
     const buffer = Buffer.alloc(Math.min(fstatSync(statusFd).size, mostStatus));
     return program.readStatus(buffer.toString("utf8", 0, readSync(statusFd, buffer, 0, buffer.length, 0)));
   };
+  let init: ProcessName | null = null;
+  const seen = Promise.withResolvers<ProcessName | null>();
   const settle = () => {
     if (status !== null) return status;
     clearTimeout(timer);
     status = peek();
     closeSync(statusFd);
+    if (init === null && status.initPid !== null) init = nameInit(status.initPid);
+    seen.resolve(init);
     return status;
   };
   /** The namespace is there before the command is: the mounts are made in between. */
-  const watchNetwork = (tries = mostPeeks) => {
-    timer = setTimeout(() => {
-      const { initPid } = peek();
-      if (initPid !== null) counters = openNetworkCounters(initPid);
-      else if (tries > 1) watchNetwork(tries - 1);
-    }, peekMs);
+  const watch = (network: boolean, peeks = 1) => {
+    timer = setTimeout(
+      () => {
+        const { initPid } = peek();
+        if (initPid === null) return watch(network, peeks + 1);
+        if (network) counters = openNetworkCounters(initPid);
+        init = nameInit(initPid);
+        if (init !== null) seen.resolve(init);
+      },
+      peeks > manyPeeks ? latePeekMs : peekMs,
+    );
   };
   return {
     descriptors: opened,
@@ -114,7 +127,10 @@ export function openEnclosure(
       tail = withTail(own, stderrOver.resolve);
       return tail.source;
     },
-    watchNetwork: () => watchNetwork(),
+    watch: ({ network }) => {
+      if (program.namesInit) watch(network);
+    },
+    init: seen.promise,
     evidence: () => {
       const unroutable = counters?.unroutable() ?? null;
       counters?.close();
@@ -129,14 +145,17 @@ export function openEnclosure(
       await Promise.race([stderrOver.promise, after(complaintMs)]);
       throw sandboxError(program, complained + settle().said);
     },
-    isEmpty: () => {
-      const init = status?.initPid == null ? null : findProcess(status.initPid);
-      return init === null || init.zombie;
-    },
+    isEmpty: () => status === null || init === null || !isSameProcess(init),
     abandon: () => {
       for (const fd of opened) closeSync(fd);
     },
   };
+}
+
+/** By its number alone it could be anybody's by now. */
+function nameInit(pid: number): ProcessName | null {
+  const found = findProcess(pid);
+  return found !== null && !found.zombie && isInitBelow(pid) ? { pid, startedAt: found.startedAt } : null;
 }
 
 function sandboxError({ name, complaint }: SandboxProgram, complained: string): RuntimeError {

@@ -28,6 +28,7 @@ export function firejail(file: string, facts: FirejailFacts): SandboxProgram {
     file,
     addedEnv: [],
     pids: firejailPids(facts.uid),
+    namesInit: false,
     complaint: null,
     cannot: (view) => unshowable(view, facts),
     wrap: (view, command) => wrap(file, facts, { view, command }),

@@ -15,6 +15,8 @@ export interface SandboxProgram {
   readonly addedEnv: readonly string[];
   /** Its own processes that run beside the command. */
   readonly pids: number;
+  /** Whether its status comes to name the first process inside. */
+  readonly namesInit: boolean;
   /** How its own complaints begin on stderr; `null` where they never get there. */
   readonly complaint: string | null;
   /** Reads what it wrote to {@link statusPlace}. */

@@ -44,7 +44,7 @@ export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id
       return { pid: undefined, failure: child.failure.then((error) => ofTheSandbox(error, source.program.name)) };
     }
     enclosure.handOver();
-    if (!view.network) enclosure.watchNetwork();
+    enclosure.watch({ network: !view.network });
     const exited = child.exited.then((exit) => {
       enclosure.settle();
       return exit;
@@ -54,6 +54,7 @@ export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id
       exited,
       stderr: enclosure.onlyTheCommands(child.stderr, exited),
       monitor: {
+        init: enclosure.init,
         ending: enclosure.ending,
         isEmpty: enclosure.isEmpty,
         findings: (exit) => findDenials({ view, exit, ...enclosure.evidence() }),
