@@ -29,13 +29,24 @@ export interface DescriptorMask {
  * @param inherited what {@link findInherited} found
  */
 export function maskDescriptors(inherited: readonly number[]): DescriptorMask {
-  if (inherited.length === 0) return { places: [], close: () => {} };
-  const nothing = openSync("/dev/null", "r+");
-  const length = Math.max(...inherited) - 2;
-  return {
-    places: Array.from({ length }, (_, index) => (inherited.includes(index + 3) ? nothing : "ignore")),
-    close: () => closeSync(nothing),
+  const opened: number[] = [];
+  const close = () => {
+    for (const fd of opened.splice(0)) closeSync(fd);
   };
+  // One for each place: Deno takes a descriptor over when it passes it on, and has none for a second place.
+  const openNothing = () => {
+    const fd = openSync("/dev/null", "r+");
+    opened.push(fd);
+    return fd;
+  };
+  const length = Math.max(2, ...inherited) - 2;
+  try {
+    const places = Array.from({ length }, (_, index) => (inherited.includes(index + 3) ? openNothing() : "ignore"));
+    return { places, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 /** The descriptors that a child would get besides the standard ones. */

@@ -5,7 +5,9 @@ import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { need } from "../fixtures/needed.ts";
+import { tried } from "../sandbox/against.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const work = mkdtempSync(join(tmpdir(), "prx-descriptors-"));
@@ -17,7 +19,8 @@ beforeAll(() => {
   writeFileSync(
     host,
     `import { createRuntime } from ${JSON.stringify(join(root, "mod.ts"))};
-    const runtime = await createRuntime({ runtime: { backend: "native" } });
+    const sandbox = process.env.SANDBOX ?? "none";
+    const runtime = await createRuntime({ runtime: { backend: "native" }, security: { sandbox: { backend: sandbox } } });
     const { stdout } = await runtime.execute("sh", ["-c", 'for fd in /proc/self/fd/*; do readlink "$fd"; done']);
     console.log(stdout);
     await runtime.close();`,
@@ -25,14 +28,19 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
+const deno = ["deno", "run", "--allow-all", "--config", join(root, "deno.json")];
+
 /** Starts the host with the secret open at the descriptors 5 and 17. */
-function openDescriptors(runtime: readonly string[]): Promise<string> {
+function openDescriptors(runtime: readonly string[], sandbox = "none"): Promise<string> {
   const [program = "", ...args] = runtime;
   const fd = openSync(secret, "r");
   const stdio = Array.from({ length: 18 }, (_, place) => (place === 5 || place === 17 ? fd : ("ignore" as const)));
   stdio[1] = "pipe" as never;
   stdio[2] = "inherit" as never;
-  const child = spawn(join(root, "node_modules", ".bin", program), [...args, host], { stdio });
+  const child = spawn(join(root, "node_modules", ".bin", program), [...args, host], {
+    stdio,
+    env: { ...process.env, SANDBOX: sandbox },
+  });
   return new Promise((resolve, reject) => {
     let text = "";
     child.stdout?.on("data", (chunk) => {
@@ -59,7 +67,20 @@ test("a descriptor beyond the limit of open files does not keep node from starti
 });
 
 test("deno offers no way to keep inherited descriptors back: they are passed on", async () => {
-  const open = await openDescriptors(["deno", "run", "--allow-all", "--config", join(root, "deno.json")]);
+  const open = await openDescriptors(deno);
   // When this fails, Deno has mended it, and the documentation is to say so.
   expect(open).toContain(secret);
+});
+
+describe.each(tried)("in %s", (sandbox, obstacle) => {
+  beforeEach((context) => need(context, obstacle));
+
+  test.each([[["node"]], [["bun"]], [deno]])(
+    "%j starts commands, and passes on nothing that it inherited",
+    async (host) => {
+      const open = await openDescriptors(host, sandbox);
+      expect(open).toMatch(/pipe|\/pipes\//);
+      expect(open).not.toContain(secret);
+    },
+  );
 });
