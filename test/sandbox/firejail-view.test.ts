@@ -75,6 +75,45 @@ describe("what it sees", () => {
       expect(existsSync(join(directory, "prx-made"))).toBe(false);
   });
 
+  test.for(["", "/inner"])("nothing of a directory of / that is, up to %j, a request's HOME", async (end, { skip }) => {
+    if (process.getuid?.() !== 0) skip("only root makes directories in /");
+    const top = mkdtempSync("/prx-top-");
+    try {
+      mkdirSync(join(top, "inner"));
+      for (const name of ["secret", ".secret", "inner/secret"]) writeFileSync(join(top, name), "secret");
+      const line = `find ${top} -type f; cat ${top}/secret ${top}/inner/secret; touch "$HOME/made" && echo written`;
+      const { stdout } = await sh(line, { env: { HOME: top + end, PATH: "/usr/bin:/bin" } });
+      expect([stdout, readdirSync(top).sort()]).toEqual(["written\n", [".secret", "inner", "secret"]]);
+    } finally {
+      rmSync(top, { recursive: true, force: true });
+    }
+  });
+
+  test("what is mounted in such a HOME, and nothing beside it", async ({ skip }) => {
+    if (process.getuid?.() !== 0) skip("only root makes directories in /");
+    const top = mkdtempSync("/prx-top-");
+    try {
+      mkdirSync(join(top, "work"));
+      writeFileSync(join(top, "secret"), "secret");
+      const { stdout } = await sh("ls -A ..; echo made > made", {
+        workingDir: join(top, "work"),
+        env: { HOME: top, PATH: "/usr/bin:/bin" },
+      });
+      expect([stdout, readFileSync(join(top, "work/made"), "utf8")]).toEqual(["work\n", "made\n"]);
+    } finally {
+      rmSync(top, { recursive: true, force: true });
+    }
+  });
+
+  test.each(["/sys", "/proc", "/dev", "/boot", "/opt", "/srv"])("nothing more by %s as its HOME", async (home) => {
+    const list = async (env: Readonly<Record<string, string>>) =>
+      (await sh(`ls -A ${home} 2>/dev/null | grep -v '^[0-9]*$'`, { env: { PATH: "/usr/bin:/bin", ...env } })).stdout;
+    const without = await list({});
+    // It may also be refused.
+    const as = await list({ HOME: home }).catch(() => "");
+    expect(linesOf(without)).toEqual(expect.arrayContaining([...linesOf(as)]));
+  });
+
   test("of /etc what is for everybody", async () => {
     const { stdout, stderr } = await sh(
       "cat /etc/shadow; ls /etc/firejail /etc/ssl/private; head -c4 /etc/passwd; ls -A /etc",

@@ -104,6 +104,23 @@ describe("the profile", () => {
     expect(profile.at(-1)).toBe("read-only /home/u/work/state");
   });
 
+  test("empties a directory of / that is the command's own home, and shows nothing of it", () => {
+    const { profile, script } = wrap(0, { view: { home: "/data" } });
+    expect(profile).toEqual(expect.arrayContaining(["noblacklist /data", "whitelist /data/.prx-nothing"]));
+    expect(profile).not.toContain("read-only /data");
+    const made = script.indexOf("/usr/bin/mkdir -p '/data'");
+    const checked = script.findIndex((line) => line.includes("fail 'It does not empty /data'"));
+    expect(made).toBeGreaterThan(0);
+    expect(checked).toBeGreaterThan(made);
+    expect(checked).toBeLessThan(script.findIndex((line) => line.includes("cd '/home/u/work'")));
+  });
+
+  test("lets an own home hold what is mounted in it, and nothing else", () => {
+    const { profile, script } = wrap(0, { view: { home: "/data", workingDir: "/data/deep/work" } });
+    expect(profile).toContain("whitelist /data/deep/work");
+    expect(script.join("\n")).toContain(`case "$e" in '/data/deep') ;; *)`);
+  });
+
   test("hides a home that is somebody else's, where it comes back into an emptied directory", () => {
     const home = { path: "/var/lib/u", isOwn: false };
     expect(wrap(1000, { facts: { home } }).profile).toContain("blacklist /var/lib/u");
@@ -143,6 +160,12 @@ test("what is in a home that is somebody else's cannot be shown by itself", () =
   expect(cannot(viewOf({ workingDir: "/var/www/site" }))).toContain("/var/www/site is in /var/www");
   expect(cannot(viewOf({ workingDir: "/var/other" }))).toBeNull();
   expect(cannot(viewOf({ workingDir: "/var/www/site", listed: [readonly("/var/www")] }))).toBeNull();
+});
+
+test("root's own home in /sys cannot be emptied, and a user's is not seen", () => {
+  const cannot = (uid: number) => firejail("/usr/bin/firejail", factsOf(uid)).cannot(viewOf({ home: "/sys/kernel" }));
+  expect(cannot(0)).toContain("/sys/kernel is to be empty");
+  expect(cannot(1000)).toBeNull();
 });
 
 describe("the script", () => {

@@ -17,6 +17,8 @@ export interface FirejailProfile {
   readonly keepsVarTmp: boolean;
   /** Directories to make. */
   readonly make: readonly string[];
+  /** Those of them that have to be empty but for what is mounted inside: else they are the host's. */
+  readonly empty: readonly { readonly path: string; readonly but: readonly string[] }[];
   /** Files to remove that firejail puts into an empty home, as far as they are there. */
   readonly remove: readonly string[];
   /** What is shown, and has to be seen; by a link where it is somewhere else. */
@@ -54,8 +56,10 @@ export function profileOf(view: SandboxView, facts: FirejailFacts): FirejailProf
   const ownHome = homeLines(facts, { hosts, privates, roots });
   if (ownHome.empty === "whitelist") whitelist.add(`${home.path}/${nothing}`);
   // Emptied also where all that is seen of it is in the user's home, which firejail takes for a directory by itself.
+  // A private place shows nothing: what is in its place on the host has to go.
+  const seen = mounts.filter(({ kind }) => kind !== "private");
   const emptied = new Set(
-    [...roots].filter((path) => !isFirejails(path) && path !== home.path && !isShown(path, mounts)),
+    [...roots].filter((path) => !isFirejails(path) && path !== home.path && !isShown(path, seen)),
   );
   for (const path of emptied) whitelist.add(`${path}/${nothing}`);
   const linked = hosts.filter(({ at, source, kind }) => at !== source || kind === "writable").map(({ at }) => at);
@@ -77,6 +81,7 @@ export function profileOf(view: SandboxView, facts: FirejailFacts): FirejailProf
     ].join("\n"),
     keepsVarTmp,
     make: make.filter((path) => path !== "/tmp"),
+    empty: make.filter((path) => !always.includes(path)).map((path) => ({ path, but: namesIn(path, mounts) })),
     remove:
       ownHome.empty === "whitelist"
         ? homeFiles.map((name) => `${home.path}/${name}`).filter((path) => !isShown(path, hosts))
@@ -154,6 +159,13 @@ function isShownFromAbove(path: string, hosts: readonly HostMount[]): boolean {
   return hosts.some(({ at, source }) => at === source && at !== path && isBelow(path, at));
 }
 
+/** Entries of a directory in which something else is mounted. */
+function namesIn(directory: string, mounts: readonly Mount[]): readonly string[] {
+  const places = mounts.flatMap((mount) => ("source" in mount ? [mount.at, mount.source] : [mount.at]));
+  const inside = places.filter((path) => path !== directory && isBelow(path, directory));
+  return [...new Set(inside.map((path) => path.slice(directory.length + 1).split("/")[0] ?? ""))];
+}
+
 function topOf(path: string): string {
   return `/${path.split("/")[1] ?? ""}`;
 }
@@ -166,12 +178,15 @@ const remedy = "choose another path, or bubblewrap";
 const occupied = /^\/var\/(?:lock|lib\/(?:dhcp|nginx|snmp|sudo)|cache\/(?:apache2|lighttpd))(?:\/|$)/;
 
 /** Why a view cannot be told to firejail, or `null`. */
-export function unshowable({ mounts }: SandboxView, { home }: Pick<FirejailFacts, "home">): string | null {
+export function unshowable({ mounts }: SandboxView, { uid, home }: Pick<FirejailFacts, "uid" | "home">): string | null {
   for (const mount of mounts) {
     if (mount.kind === "link") continue;
     const isInHome = mount.kind !== "private" && mount.at !== home.path && isBelow(mount.at, home.path);
     if (isInHome && !home.isOwn && home.path !== "/" && !isShownFromAbove(mount.at, mounts.filter(isOfHost)))
       return `firejail empties no home that is somebody else's, and ${mount.at} is in ${home.path}: ${remedy}`;
+    // Another user's is blacklisted as a whole.
+    if (uid === 0 && mount.kind === "private" && isBelow(mount.at, "/sys"))
+      return `firejail cannot empty /sys, and ${mount.at} is to be empty: ${remedy}`;
     for (const path of mount.kind === "private" ? [mount.at] : [mount.at, mount.source]) {
       const found = misread.exec(path)?.[0];
       const own = occupied.exec(path)?.[0];

@@ -43,6 +43,7 @@ export function startScript({ command, view, profile, facts, places }: ScriptPar
     `[ ! -e ${quoted(witness)} ] || fail 'It made no sandbox: it takes this for one already'`,
     ...(profile.remove.length === 0 ? [] : [`${tools.rm} -f ${profile.remove.map(quoted).join(" ")}`]),
     ...(profile.make.length === 0 ? [] : [`${tools.mkdir} -p ${profile.make.map(quoted).join(" ")}`]),
+    ...profile.empty.flatMap(beingEmpty),
     ...profile.shown.flatMap((mount) => seeing(mount, tools)),
     `cd ${quoted(view.workingDir)} || fail 'The working directory is not seen'`,
     ...exported.map(([name, value]) => `export ${name}=${quoted(value)}`),
@@ -61,6 +62,17 @@ export function startScript({ command, view, profile, facts, places }: ScriptPar
     "}",
     "",
   ].join("\n");
+}
+
+/** A directory that cannot be listed may hold anything; one that could not be made holds nothing. */
+function beingEmpty({ path, but }: FirejailProfile["empty"][number]): readonly string[] {
+  const place = quoted(path);
+  const failure = `fail ${quoted(`It does not empty ${path}`)}`;
+  const known = but.length === 0 ? "" : `${but.map((name) => quoted(`${path}/${name}`)).join("|")}) ;; `;
+  return [
+    `[ ! -e ${place} ] || { [ -d ${place} ] && [ -r ${place} ]; } || ${failure}`,
+    `for e in ${place}/* ${place}/.[!.]* ${place}/..?*; do case "$e" in ${known}*) { [ ! -e "$e" ] && [ ! -L "$e" ]; } || ${failure};; esac; done`,
+  ];
 }
 
 /** What is somewhere else on the host is reached by a link, where there is none already. */
