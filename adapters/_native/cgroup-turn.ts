@@ -15,7 +15,12 @@ const nap = new Int32Array(new SharedArrayBuffer(4));
 
 /** Does something when no other thread of this process passes through. Turns do not nest. */
 export function inTurn<Result>(work: () => Result, directory: string = tmpdir()): Result {
-  const endTurn = takeTurn(directory);
+  return inTurnAt(join(directory, `prx-runtime-turn-${process.getuid?.() ?? ""}-${process.pid}`), work);
+}
+
+/** Does something when nobody else does who takes turns at this path. */
+export function inTurnAt<Result>(path: string, work: () => Result): Result {
+  const endTurn = takeTurn(path);
   try {
     return work();
   } finally {
@@ -23,8 +28,7 @@ export function inTurn<Result>(work: () => Result, directory: string = tmpdir())
   }
 }
 
-function takeTurn(directory: string): () => void {
-  const path = join(directory, `prx-runtime-turn-${process.getuid?.() ?? ""}-${process.pid}`);
+function takeTurn(path: string): () => void {
   let giveUp = 0;
   for (;;) {
     try {

@@ -55,7 +55,8 @@ export async function startNative(start: NativeStart): Promise<Execution> {
     const view = artifact.sandbox?.view;
     const file = resolveCommand(plan.argv[0], search, (found) => (view === undefined ? null : whyHidden(found, view)));
     if (artifact.sandbox !== null) {
-      placeholders = placeMissing(workingDir, artifact.sandbox.protectedPaths);
+      const { protectedPaths, ownDirectory } = artifact.sandbox;
+      placeholders = placeMissing(workingDir, protectedPaths, { ownDirectory, id: plan.id });
       refuseReplaced(artifact.sandbox.view);
     }
     cell = openCell(start, artifact);

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { findProcess } from "./process-table.ts";
+import { dropRecordsOf } from "./sandbox/placeholder-records.ts";
 
 /** A process by the two things that name it together. */
 export interface ProcessName {
@@ -109,7 +110,7 @@ export function openRecordStore(directory: string): RecordStore {
           renameSync(`${path}.new`, path);
         },
         remove: (id) => removeFile(join(home, `${id}.run`)),
-        close: () => rmSync(home, { recursive: true, force: true }),
+        close: () => forgetHost(home),
       };
     },
     orphans: () => {
@@ -125,6 +126,16 @@ export function openRecordStore(directory: string): RecordStore {
       return orphans;
     },
   };
+}
+
+/** What stood for protected names goes as well. */
+function forgetHost(home: string): void {
+  try {
+    dropRecordsOf(home);
+  } catch {
+    // Others may rely on it: it stays.
+  }
+  rmSync(home, { recursive: true, force: true });
 }
 
 /** A command that could not be started has no record. */
@@ -144,7 +155,7 @@ function readOwner(home: string): ForeignRecords | null {
       .filter((name) => name.endsWith(".run"))
       .map((name) => readCommand(join(home, name)))
       .filter((command) => command.length > 0);
-    return { owner, commands, forget: () => rmSync(home, { recursive: true, force: true }) };
+    return { owner, commands, forget: () => forgetHost(home) };
   } catch {
     // Half written, or its owner is just removing it.
     return null;

@@ -1,9 +1,19 @@
 /** What is to stay as it is in a directory that a command may write, stays so, whatever the command tries. */
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Runtime } from "../../mod.ts";
 import { isolateState } from "../fixtures/host-target.ts";
 import { need } from "../fixtures/needed.ts";
 import { tried } from "./against.ts";
@@ -27,12 +37,40 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     return runtime.execute("/bin/sh", ["-c", script], { workingDir: project });
   }
 
+  async function until(name: string) {
+    while (!existsSync(join(project, name))) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
   test("protected names are neither made nor changed nor renamed away, and nothing stands for them afterwards", async () => {
     const script =
       "echo evil > .bashrc; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; mv .git .moved; mkdir .git; rm -rf .git/hooks; echo ok > .git/config; ls -A .git/hooks; echo end";
     const { stdout } = await run({ protected_paths: [".git/hooks/", ".bashrc"] }, script);
     expect(stdout).toBe("end\n");
     expect([readdirSync(project), readdirSync(join(project, ".git"))]).toEqual([[".git"], ["config"]]);
+  });
+
+  test.each([1, 2])("they stay so for the one that ends last, with %d hosts in one directory", async (hosts) => {
+    const keys = { protected_paths: [".git/hooks/", ".bashrc"] };
+    const runtimes: Runtime[] = [];
+    for (let made = 0; made < hosts; made += 1) runtimes.push(await sandboxedRuntime(backend, keys));
+    onTestFinished(async () => {
+      for (const runtime of runtimes) await runtime.close();
+    });
+    const start = (index: number, script: string) =>
+      runtimes[index % hosts]?.execute("/bin/sh", ["-c", script], { workingDir: project });
+    const first = start(0, "touch begun; while [ ! -e go ]; do sleep 0.02; done");
+    await until("begun");
+    const second = start(
+      1,
+      "touch go; while [ ! -e over ]; do sleep 0.02; done; echo evil > .bashrc; echo evil > .git/hooks/pre-commit; rm -rf .git; echo end",
+    );
+    await first;
+    writeFileSync(join(project, "over"), "");
+    expect((await second)?.stdout).toBe("end\n");
+    expect([readdirSync(project).sort(), readdirSync(join(project, ".git"))]).toEqual([
+      [".git", "begun", "go", "over"],
+      [],
+    ]);
   });
 
   test("a listed path inside keeps what it holds, and its place", async () => {

@@ -1,12 +1,21 @@
 /** Names in the working directory that a command may neither change nor make: something has to be there to be kept as it is. */
 
-import { closeSync, constants, lstatSync, mkdirSync, openSync, rmdirSync, unlinkSync } from "node:fs";
+import { closeSync, constants, lstatSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
+import {
+  dropRecord,
+  nodeOf,
+  nodesInUse,
+  type Placeholder,
+  type RecordPlace,
+  withRecords,
+  writeRecord,
+} from "./placeholder-records.ts";
 
 /** What was put in the place of names that did not exist. */
 export interface Placeholders {
-  /** Takes them away again, as far as nobody has put anything into them. */
+  /** Takes them away again, as far as nobody has put anything into them and no other execution relies on them. */
   remove(): void;
 }
 
@@ -16,21 +25,38 @@ export interface Placeholders {
  * @param names relative to the working directory, without `.` and `..`
  * @throws RuntimeError `policy_unenforceable` where a link stands on the way: what it leads to would be kept, not the name.
  */
-export function placeMissing(workingDir: string, names: readonly string[]): Placeholders {
-  const undo: (() => void)[] = [];
-  const remove = () => {
-    for (const step of undo.splice(0).reverse()) attempt(step);
+export function placeMissing(workingDir: string, names: readonly string[], record: RecordPlace): Placeholders {
+  if (names.length === 0) return { remove: () => {} };
+  const placed: Placeholder[] = [];
+  withRecords(record.ownDirectory, () => {
+    try {
+      const others = nodesInUse(record.ownDirectory);
+      for (const name of names) placeOne(workingDir, name, { placed, others });
+      writeRecord(record, placed);
+    } catch (error) {
+      dropRecord(record, placed);
+      throw error;
+    }
+  });
+  return {
+    remove: () => {
+      try {
+        withRecords(record.ownDirectory, () => dropRecord(record, placed.splice(0)));
+      } catch {
+        // What others rely on cannot be told: better an empty file too many than one that a sandbox lacks.
+      }
+    },
   };
-  try {
-    for (const name of names) placeOne(workingDir, name, undo);
-  } catch (error) {
-    remove();
-    throw error;
-  }
-  return { remove };
 }
 
-function placeOne(workingDir: string, name: string, undo: (() => void)[]): void {
+interface Placing {
+  /** Gets what this execution relies on. */
+  readonly placed: Placeholder[];
+  /** What others do. */
+  readonly others: ReadonlySet<string>;
+}
+
+function placeOne(workingDir: string, name: string, { placed, others }: Placing): void {
   const parts = name.split("/").filter((part) => part !== "");
   let path = workingDir;
   for (const [index, part] of parts.entries()) {
@@ -39,20 +65,16 @@ function placeOne(workingDir: string, name: string, undo: (() => void)[]): void 
     const isDirectory = index < parts.length - 1 || name.endsWith("/");
     if (kind === "link") throw unprotected(path, "is a symbolic link");
     if (kind === "other" && index < parts.length - 1) throw unprotected(path, "is no directory");
-    if (kind !== "missing") continue;
-    const made = path;
-    if (isDirectory) {
-      mkdirSync(made);
-      undo.push(() => rmdirSync(made));
-    } else {
-      closeSync(openSync(made, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644));
-      const { ino } = lstatSync(made);
-      undo.push(() => {
-        const now = lstatSync(made);
-        if (now.ino === ino && now.size === 0) unlinkSync(made);
-      });
-    }
+    if (kind === "missing") makeEmpty(path, isDirectory);
+    const node = nodeOf(path);
+    // Another execution's placeholder goes with the last of those that rely on it, which may be this one.
+    if (node !== null && (kind === "missing" || others.has(node))) placed.push({ path, node });
   }
+}
+
+function makeEmpty(path: string, isDirectory: boolean): void {
+  if (isDirectory) mkdirSync(path);
+  else closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644));
 }
 
 function kindOf(path: string): "link" | "directory" | "other" | "missing" {
@@ -65,12 +87,4 @@ function kindOf(path: string): "link" | "directory" | "other" | "missing" {
 function unprotected(path: string, what: string): RuntimeError {
   const message = `A name of security.sandbox.protected_paths cannot be kept: ${path} ${what}. Take it away, or leave the name out`;
   return new RuntimeError("policy_unenforceable", message, { backend: "native" });
-}
-
-function attempt(step: () => void): void {
-  try {
-    step();
-  } catch {
-    // Somebody has put something into it, or taken it away: it is not ours any more.
-  }
 }
