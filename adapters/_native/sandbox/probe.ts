@@ -6,9 +6,17 @@ import { join } from "node:path";
 import { messageOf } from "../../../src/errors.ts";
 import { type Cause, causeOf } from "./causes.ts";
 import { type Enclosure, openEnclosure } from "./enclosure.ts";
-import type { SandboxSearch } from "./find-sandbox.ts";
 import type { SandboxProgram, Wrapping } from "./sandbox-program.ts";
 import { composeView, type Mount } from "./view.ts";
+
+/** What a trial needs of the search. */
+interface TrialParts {
+  /** The copies of the system's settings. */
+  readonly settings: string;
+  readonly system: readonly Mount[];
+  readonly ownDirectory: string;
+  readonly filter: Uint8Array | null;
+}
 
 const probeMs = 10_000;
 const shut = 42;
@@ -33,7 +41,7 @@ exit ${shut}
 `;
 
 /** `null`: it works. */
-export async function probeSandbox(program: SandboxProgram, search: SandboxSearch): Promise<Cause | null> {
+export async function probeSandbox(program: SandboxProgram, search: TrialParts): Promise<Cause | null> {
   const { ownDirectory, filter } = search;
   const workingDir = mkdtempSync(join(ownDirectory, "probe-"));
   const witness = `${workingDir}.unseen`;
