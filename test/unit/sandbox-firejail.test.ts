@@ -162,8 +162,10 @@ test("what is in a home that is somebody else's cannot be shown by itself", () =
   expect(cannot(viewOf({ workingDir: "/var/www/site", listed: [readonly("/var/www")] }))).toBeNull();
 });
 
-test("root's own home in /sys cannot be emptied, and a user's is not seen", () => {
-  const cannot = (uid: number) => firejail("/usr/bin/firejail", factsOf(uid)).cannot(viewOf({ home: "/sys/kernel" }));
+test("root's private place in /sys cannot be emptied, and a user's is not seen", () => {
+  const view = viewOf();
+  const mounts: readonly Mount[] = [...view.mounts, { kind: "private", at: "/sys/kernel" }];
+  const cannot = (uid: number) => firejail("/usr/bin/firejail", factsOf(uid)).cannot({ ...view, mounts });
   expect(cannot(0)).toContain("/sys/kernel is to be empty");
   expect(cannot(1000)).toBeNull();
 });
