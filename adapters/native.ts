@@ -4,6 +4,7 @@ import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { BackendFactory } from "../src/backend.ts";
+import type { Config } from "../src/config.ts";
 import type { Availability, Capabilities, RuntimeAdapter } from "../src/types.ts";
 import { createCgroups } from "./_native/cgroup.ts";
 import { findHierarchies, type Hierarchy } from "./_native/cgroup-mounts.ts";
@@ -12,11 +13,13 @@ import type { Containment } from "./_native/containment.ts";
 import { startNative } from "./_native/execution.ts";
 import { openFilesLimit } from "./_native/inherited-descriptors.ts";
 import { artifactOf, lowerNative, type NativeFacts } from "./_native/lower.ts";
+import { pause } from "./_native/pause.ts";
 import { createPipePool } from "./_native/pipes.ts";
 import { nativePolicy } from "./_native/policy.ts";
 import { createProcessGroups } from "./_native/process-group.ts";
 import { openRecordStore, type RunRecords } from "./_native/run-records.ts";
-import { prepareSandbox } from "./_native/sandbox/prepare.ts";
+import type { PreparedSandbox, SandboxPlace } from "./_native/sandbox/prepare.ts";
+import { whyUnused } from "./_native/sandbox/unused-keys.ts";
 import { chooseSpawn } from "./_native/spawn.ts";
 import { sweepOrphans } from "./_native/sweep.ts";
 import { createProcessTrees } from "./_native/windows-tree.ts";
@@ -57,7 +60,7 @@ export const native: BackendFactory = async ({ config, host, log }) => {
   if (cgroups !== null) records.keepsIn(cgroups.trunks);
   const containment = cgroups ?? createGroups(records, hierarchies);
   const place = { env: host.env, ownDirectory: records.home, stateDirectory: directory };
-  const sandbox = await prepareSandbox(config, place).catch((error: unknown) => {
+  const sandbox = await sandboxOf(config, place).catch((error: unknown) => {
     records.close();
     throw error;
   });
@@ -88,6 +91,13 @@ export const native: BackendFactory = async ({ config, host, log }) => {
   };
   return { adapter, policy: nativePolicy(config, process.platform) };
 };
+
+/** The larger part of a sandbox is loaded by those who have one. */
+async function sandboxOf(config: Config, place: SandboxPlace): Promise<PreparedSandbox> {
+  if (config.security.sandbox.backend === "none") return { facts: null, unavailable: whyUnused(config) };
+  const { prepareSandbox } = await import("./_native/sandbox/prepare.ts");
+  return prepareSandbox(config, place);
+}
 
 function createGroups(records: RunRecords, hierarchies: readonly Hierarchy[]): Containment {
   if (process.platform === "win32") return createProcessTrees();
@@ -131,7 +141,7 @@ function closeWithProcess(containment: Containment, records: RunRecords): () => 
     offExit(close);
     // The kernel can take a moment to let go of a cgroup.
     for (let round = 0; round < mostCloseRounds && !close(); round += 1) {
-      await new Promise((resolve) => setTimeout(resolve, closePauseMs));
+      await pause(closePauseMs);
     }
   };
 }

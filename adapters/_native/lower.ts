@@ -45,7 +45,7 @@ export function lowerNative(plan: ExecutionPlan, facts: NativeFacts): Lowering {
     get text() {
       return describe(artifact, facts);
     },
-    verdicts: verdictsOf(plan, facts),
+    verdicts: verdictsOf(plan, facts, artifact),
     addedEnv: [...(facts.platform === "win32" ? ["SYSTEMROOT"] : []), ...(facts.sandbox?.program.addedEnv ?? [])],
     // Everything in a sandbox ends with its first process, daemons too.
     warnings: facts.containment.holdsDaemons || facts.sandbox != null ? [] : [uncontained],
@@ -93,7 +93,7 @@ function wrapperFor(
   return flags.length === 0 ? [] : [prlimit, ...flags, "--"];
 }
 
-function verdictsOf(plan: ExecutionPlan, facts: NativeFacts): Record<Clause, Verdict> {
+function verdictsOf(plan: ExecutionPlan, facts: NativeFacts, { sandbox }: NativeArtifact): Record<Clause, Verdict> {
   const { network, filesystem, privilege, limits } = plan;
   const { containment, prlimit } = facts;
   const isolation = (asked: string, widest: string, what: string): Verdict =>
@@ -109,13 +109,13 @@ function verdictsOf(plan: ExecutionPlan, facts: NativeFacts): Record<Clause, Ver
   const without = (what: keyof CellLimits) =>
     containment.cannot?.[what] ?? "There is no cgroup here that this process may divide";
   return {
-    ...(facts.sandbox == null
+    ...(facts.sandbox == null || sandbox === null
       ? {
           network: isolation(network, "all", "the host's network"),
           filesystem: isolation(filesystem, "host", "the host user's files"),
           privilege: isolation(privilege, "host", "the host user's privileges"),
         }
-      : sandboxVerdicts(plan, facts.sandbox)),
+      : sandboxVerdicts(plan, facts.sandbox, sandbox)),
     environment: { grade: "enforced", because: "Exactly the plan's variables are given" },
     cpu: limit(limits.cpus, false, "", none("A share of the processors is not set for local processes")),
     cpu_time: limit(

@@ -2,6 +2,7 @@
 
 import type { ExitKind, Leftover } from "../../src/types.ts";
 import type { Cell } from "./containment.ts";
+import { pause } from "./pause.ts";
 
 /** The longest delay that `setTimeout` takes; a longer one fires at once on every runtime. */
 export const longestTimerMs = 2 ** 31 - 1;
@@ -54,7 +55,7 @@ export function endTree(
   const emptied = exited.then(async (): Promise<readonly Leftover[]> => {
     over = true;
     // Those who were asked politely keep their time to finish, although the command itself was quicker.
-    while (graceUntil > 0 && performance.now() < graceUntil && !cell.isEmpty()) await sleep(pollMs);
+    while (graceUntil > 0 && performance.now() < graceUntil && !cell.isEmpty()) await pause(pollMs);
     clearTimeout(graceTimer);
     signal.removeEventListener("abort", onStop);
     if (collapses) await collapse(cell);
@@ -71,7 +72,7 @@ export function endTree(
 /** Nobody has to be killed who is dying: whoever does takes a cgroup for one in which something resisted. */
 async function collapse(cell: Cell): Promise<void> {
   const until = performance.now() + collapseMs;
-  while (!cell.isEmpty() && performance.now() < until) await sleep(1);
+  while (!cell.isEmpty() && performance.now() < until) await pause(1);
 }
 
 async function killRest(cell: Cell): Promise<readonly Leftover[]> {
@@ -79,14 +80,10 @@ async function killRest(cell: Cell): Promise<readonly Leftover[]> {
   const until = performance.now() + giveUpMs;
   do {
     cell.signal("SIGKILL");
-    await sleep(pollMs / 5);
+    await pause(pollMs / 5);
     if (cell.isEmpty()) return [];
   } while (performance.now() < until);
   return [
     { kind: "processes", name: "of the command", reason: "They were killed but the kernel has not let go of them" },
   ];
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

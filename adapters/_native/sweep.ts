@@ -2,6 +2,7 @@
 
 import type { Leftover, SweepReport } from "../../src/types.ts";
 import { clearTrunk } from "./cgroup-clear.ts";
+import { pause } from "./pause.ts";
 import { familyOf, listProcesses } from "./process-table.ts";
 import {
   type ForeignRecords,
@@ -75,7 +76,7 @@ function stillRunning(commands: ForeignRecords["commands"]): ForeignRecords["com
 
 async function patiently(isDone: () => boolean): Promise<void> {
   const until = performance.now() + patienceMs;
-  while (!isDone() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  while (!isDone() && performance.now() < until) await pause(pauseMs);
 }
 
 /**

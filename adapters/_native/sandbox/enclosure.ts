@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
 import type { ExitKind } from "../../../src/types.ts";
 import type { ByteSource } from "../drain.ts";
+import { pause } from "../pause.ts";
 import { findProcess, isInitBelow } from "../process-table.ts";
 import { isSameProcess, type ProcessName } from "../run-records.ts";
 import { noTail, type Tail, withoutComplaint, withTail } from "./command-stderr.ts";
@@ -119,7 +120,7 @@ export function openEnclosure(
           ? stderr
           : withoutComplaint(stderr, complaint, async (text) => {
               // Who complains ends at once. Whoever goes on is the command, in words of the same kind.
-              await Promise.race([exited, after(complaintMs)]);
+              await Promise.race([exited, pause(complaintMs)]);
               if (status === null || status.ended) return false;
               complained += text;
               return true;
@@ -142,7 +143,7 @@ export function openEnclosure(
       if (settle().ended || exit.kind !== "exited") return exit;
       if (stopped) return { kind: "signaled", signal: "SIGTERM", number: 15 };
       // What it complained about may still be in the pipe.
-      await Promise.race([stderrOver.promise, after(complaintMs)]);
+      await Promise.race([stderrOver.promise, pause(complaintMs)]);
       throw sandboxError(program, complained + settle().said);
     },
     isEmpty: () => status === null || init === null || !isSameProcess(init),
@@ -178,10 +179,6 @@ function sandboxError({ name, complaint }: SandboxProgram, complained: string): 
   }
   const message = `The sandbox (${name}) could not be made, and the command was not run: ${said === "" ? "it gave no reason" : said}`;
   return new RuntimeError("start_failed", message, { backend: "native" });
-}
-
-function after(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 /** Read from its beginning: writing by position moves no offset. */

@@ -1,10 +1,11 @@
 /** What firejail's words depend on besides the view: gathered once, when it is found. */
 
 import { execFileSync } from "node:child_process";
-import { lstatSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { defaultPath } from "../command-candidates.ts";
+import { realPathOf } from "../real-path.ts";
 import { firejailSeccompFlags } from "../seccomp-filter.ts";
 import { settingNames } from "./settings-copy.ts";
 
@@ -109,8 +110,8 @@ function findSettings(copies: string): FirejailFacts["settings"] {
     .filter((name) => exists(join(copies, name)))
     .map((name) => join("/etc", name))
     // The mounts that are seen are those of whoever looks: no link can say that by a number.
-    .filter((path) => !realOf(path).startsWith("/proc/"));
-  const elsewhere = shown.map(realOf).filter((path) => !/^\/(?:etc|usr)\//.test(path));
+    .filter((path) => !(realPathOf(path) ?? path).startsWith("/proc/"));
+  const elsewhere = shown.map((path) => realPathOf(path) ?? path).filter((path) => !/^\/(?:etc|usr)\//.test(path));
   return { shown: [...shown, ...elsewhere], withheld: shown.flatMap(notForEverybody) };
 }
 
@@ -132,13 +133,5 @@ function exists(path: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
   }
 }

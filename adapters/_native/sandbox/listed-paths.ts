@@ -1,8 +1,8 @@
 /** The paths that the operator lists, as they are on this machine. */
 
-import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
+import { realPathOf } from "../real-path.ts";
 import { isBelow, type Mount } from "./view.ts";
 
 /** `security.sandbox.writable_paths` and `.readonly_paths`. */
@@ -30,7 +30,7 @@ export function readListedPaths(
       const where = `security.sandbox.${key}[${index}] = ${JSON.stringify(path)}`;
       const at = expand(path, home);
       if (at === null) throw wrong(`${where}: there is no home directory here: give an absolute path`);
-      const source = realOf(at);
+      const source = realPathOf(at);
       if (source === null) throw wrong(`${where}: there is no such path: make it, or leave it out`);
       if (refused.test(source)) throw wrong(`${where}: with it there is no sandbox left: name what is needed below it`);
       if (kept.some((place) => isBelow(source, place)))
@@ -48,12 +48,4 @@ function wrong(message: string): RuntimeError {
 function expand(path: string, home: string | null): string | null {
   if (!/^~(?:\/|$)/.test(path)) return resolve(path);
   return home === null ? null : join(home, path.slice(1));
-}
-
-function realOf(path: string): string | null {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return null;
-  }
 }

@@ -33,7 +33,7 @@ export interface SandboxArtifact extends Pick<SandboxFacts, "program" | "setting
 }
 
 /** Stands for the directory that is made when the command starts. */
-const unmade = "/tmp/<private directory>";
+const unmade = "/tmp/(private directory)";
 
 /** @param workingDir `null`: a directory that is not made yet */
 export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDir: string | null): SandboxArtifact {
@@ -60,14 +60,14 @@ function normalHome(home: string | undefined): string | null {
 
 /** For the three clauses of isolation that a sandbox is there for. */
 export function sandboxVerdicts(
-  plan: ExecutionPlan,
+  { network, filesystem, privilege, workingDir }: ExecutionPlan,
   facts: SandboxFacts,
+  { view }: SandboxArtifact,
 ): Readonly<Record<"network" | "filesystem" | "privilege", Verdict>> {
   const { name } = facts.program;
   const enforced = (because: string): Verdict => ({ grade: "enforced", because });
-  const { network, filesystem, privilege, workingDir } = plan;
   const tooWide = workingDir === null ? null : showsTooMuch(workingDir, facts);
-  const cannot = facts.program.cannot(lowerSandbox(plan, facts, workingDir ?? "/tmp/private").view);
+  const cannot = facts.program.cannot(view);
   const withoutNetwork = enforced(`${name} gives it a network of its own, with nothing but its loopback`);
   return {
     network:

@@ -40,14 +40,8 @@ function readAll(file: number): string {
 /** `/proc/net/snmp` has a line of names and one of values for each protocol, `snmp6` one name and value a line (proc_net(5), RFC 4293). */
 export function countUnroutable(text: string): number {
   const lines = text.split("\n").map((line) => line.trim().split(/\s+/));
-  let sum = 0;
-  for (const [index, names] of lines.entries()) {
-    const [first, second] = names;
-    if (first === "Ip6OutNoRoutes") sum += Number(second ?? 0);
-    const values = lines[index + 1];
-    if (values === undefined || values[0] !== first) continue;
-    const at = first === "Ip:" ? names.indexOf("OutNoRoutes") : -1;
-    if (at > 0) sum += Number(values[at] ?? 0);
-  }
-  return sum;
+  const [names, values] = lines.filter(([first]) => first === "Ip:");
+  const version4 = values?.[names?.indexOf("OutNoRoutes") ?? -1];
+  const version6 = lines.find(([first]) => first === "Ip6OutNoRoutes")?.[1];
+  return Number(version4 ?? 0) + Number(version6 ?? 0);
 }

@@ -1,8 +1,8 @@
 /** The sandbox that the operator asks for, as it can be had on this machine. */
 
-import { realpathSync } from "node:fs";
-import { type Config, writtenKeys } from "../../../src/config.ts";
+import type { Config } from "../../../src/config.ts";
 import type { Availability } from "../../../src/types.ts";
+import { realPathOf } from "../real-path.ts";
 import { seccompFilter } from "../seccomp-filter.ts";
 import { findSandbox, type SandboxName } from "./find-sandbox.ts";
 import { readListedPaths } from "./listed-paths.ts";
@@ -35,14 +35,14 @@ const candidates: Readonly<Record<"bubblewrap" | "firejail" | "auto", readonly S
 /** @throws RuntimeError `config_invalid` for a listed path that cannot be shown. */
 export async function prepareSandbox(config: Config, place: SandboxPlace): Promise<PreparedSandbox> {
   const { sandbox } = config.security;
-  if (sandbox.backend === "none") return { facts: null, unavailable: unusedKeys(config) };
+  if (sandbox.backend === "none") return { facts: null, unavailable: null };
   if (process.platform !== "linux") {
     const reason = `There is no ${sandbox.backend} on ${process.platform}: sandboxes are for Linux`;
     return { facts: null, unavailable: { available: false, reason, remedy: "Choose another backend" } };
   }
   const filter = seccompFilter(process.arch);
   const home = absoluteOrNull(place.env["HOME"]);
-  const stateDirectory = realOf(place.stateDirectory);
+  const stateDirectory = realPathOf(place.stateDirectory) ?? place.stateDirectory;
   const listed = readListedPaths(sandbox, home, [stateDirectory]);
   const system = findSystemPaths();
   const path = place.env["PATH"] ?? "";
@@ -66,34 +66,13 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const { ownDirectory } = place;
   const { program } = found;
   const own = {
-    homes: [home, home === null ? null : realOf(home)].filter((path) => path !== null),
+    homes: [home, home === null ? null : realPathOf(home)].filter((path) => path !== null),
     stateDirectory,
     ownDirectory,
   };
   const protectedPaths = sandbox.protected_paths;
   const facts = { program, system, settings, toolchains, listed, protectedPaths, filter, ...own };
   return { facts, unavailable: null };
-}
-
-/** A key of the sandbox's that somebody wrote without asking for one would be ignored. */
-function unusedKeys(config: Config): Unavailable | null {
-  const keys = [...writtenKeys(config)].filter(
-    (key) => key.startsWith("security.sandbox.") && key !== "security.sandbox.backend",
-  );
-  if (keys.length === 0) return null;
-  return {
-    available: false,
-    reason: `${keys.join(", ")} ${keys.length === 1 ? "is" : "are"} for a sandbox, and security.sandbox.backend = "none" asks for none`,
-    remedy: 'Set security.sandbox.backend = "auto", or leave these keys out',
-  };
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
 }
 
 function absoluteOrNull(path: string | undefined): string | null {

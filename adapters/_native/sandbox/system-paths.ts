@@ -7,7 +7,7 @@ import type { Mount } from "./view.ts";
 const programs = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
 /** Directories of settings that are too large to be copied: which program a name stands for, and whom to trust. */
-export const largeSettings: readonly string[] = [
+const largeSettings: readonly string[] = [
   "/etc/alternatives",
   "/etc/ssl/certs",
   "/etc/pki/tls/certs",
@@ -15,7 +15,7 @@ export const largeSettings: readonly string[] = [
 ];
 
 /** Where names are looked up: read where there is a network alone, and always as it is now. */
-export const nameServers = "/etc/resolv.conf";
+const nameServers = "/etc/resolv.conf";
 
 /** The system's part of a view. */
 export interface SystemPaths {

@@ -1,7 +1,8 @@
 /** What programs on the PATH need besides the directory they are in: found from the shapes in which toolchains are installed. */
 
-import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { realPathOf } from "../real-path.ts";
 import { coveredBy, isBelow, type Mount } from "./view.ts";
 
 /** What the search starts from: the operator's own, never a request's. */
@@ -32,7 +33,7 @@ export function findToolchains({ path, home, system, env }: ToolchainSearch): re
   const found = new Map<string, Mount>();
   const isSeen = (place: string) => coveredBy(place, system)?.kind === "readonly" || found.has(place);
   const add = (place: string) => {
-    const source = realOf(place);
+    const source = realPathOf(place);
     if (source === null || isTooWide(source, home)) return;
     // By both of its names: programs are asked for by the one and find their parts by the other.
     for (const at of new Set([source, place])) if (!isSeen(at)) found.set(at, { kind: "readonly", at, source });
@@ -40,7 +41,7 @@ export function findToolchains({ path, home, system, env }: ToolchainSearch): re
   for (const entry of path.split(":")) {
     if (!entry.startsWith("/")) continue;
     const directory = resolve(entry);
-    const real = realOf(directory);
+    const real = realPathOf(directory);
     if (real === null || isTooWide(real, home) || !mayLead(directory, real, home)) continue;
     for (const part of partsOf(directory, home, env)) add(part);
     if (!keptByOthers(home).includes(directory)) continue;
@@ -67,7 +68,7 @@ const installed = ["/usr", "/opt", "/nix", "/gnu", "/snap", "/home/linuxbrew"];
 /** Likewise for a directory that is a link, or behind one: within one manager's own (`~/.sdkman/…/current`), or to what is installed. */
 function mayLead(named: string, real: string, home: string | null): boolean {
   if (named === real || installed.some((place) => isBelow(real, place))) return true;
-  const realHome = home === null ? null : realOf(home);
+  const realHome = home === null ? null : realPathOf(home);
   const managerOf = (path: string) =>
     [home, realHome].flatMap((own) =>
       own === null ? [] : (path.startsWith(`${own}/.`) && path.slice(own.length + 1).split("/")[0]) || [],
@@ -85,7 +86,7 @@ function partsOf(directory: string, home: string | null, env: ToolchainSearch["e
   const above = dirname(directory);
   const isPrefix =
     /^s?bin$|^condabin$/.test(basename(directory)) && hasAny(above, ["lib", "lib64", "libexec", "share"]);
-  return isPrefix && !isTooWide(realOf(above) ?? above, home) ? [above] : [directory];
+  return isPrefix && !isTooWide(realPathOf(above) ?? above, home) ? [above] : [directory];
 }
 
 /** A tree of Go's own, as opposed to the workspace of that name in a home. */
@@ -94,7 +95,7 @@ function hasGoTree(root: string): boolean {
 }
 
 function hasAny(directory: string, names: readonly string[]): boolean {
-  return names.some((name) => realOf(join(directory, name)) !== null);
+  return names.some((name) => realPathOf(join(directory, name)) !== null);
 }
 
 /** Which programs the links of a directory lead to. `/usr/bin` and its like hold hundreds, which lead to the system itself. */
@@ -105,7 +106,7 @@ function linkTargets(directory: string): readonly string[] {
       .filter((entry) => entry.isSymbolicLink())
       .flatMap(({ name }) => {
         const first = resolve(directory, readlinkSync(join(directory, name)));
-        const last = realOf(first);
+        const last = realPathOf(first);
         return last === null || !statSync(last).isFile() ? [] : [first, last];
       });
   } catch {
@@ -115,16 +116,7 @@ function linkTargets(directory: string): readonly string[] {
 
 /** A home, or anything above it, holds far more than tools. */
 function isTooWide(real: string, home: string | null): boolean {
-  const realHome = home === null ? null : realOf(home);
+  const realHome = home === null ? null : realPathOf(home);
   if (real === "/" || /^\/(?:home|root|etc|proc|sys|dev|run|tmp|var|opt|srv|mnt|media|boot)$/.test(real)) return true;
   return [home, realHome].some((own) => own !== null && own !== undefined && isBelow(own, real));
-}
-
-function realOf(path: string): string | null {
-  try {
-    statSync(path);
-    return realpathSync.native(path);
-  } catch {
-    return null;
-  }
 }

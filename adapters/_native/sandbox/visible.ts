@@ -1,8 +1,9 @@
 /** Whether a program that was found on the host is seen in the sandbox too. */
 
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
+import { realPathOf } from "../real-path.ts";
 import { interpreterOf } from "../resolve-command.ts";
 import { coveredBy, hostPath, isBelow, type SandboxView } from "./view.ts";
 
@@ -42,7 +43,7 @@ export function refuseReplaced({ mounts }: SandboxView): void {
   for (const mount of mounts) {
     if (mount.kind !== "readonly" && mount.kind !== "writable") continue;
     const isInside = writable.some(({ source }) => source !== mount.source && isBelow(mount.source, source));
-    if (!isInside || realOf(mount.source) === mount.source) continue;
+    if (!isInside || (realPathOf(mount.source) ?? mount.source) === mount.source) continue;
     const message = `${mount.source} leads elsewhere since it was listed: a link was put in its place, or on the way to it`;
     throw new RuntimeError("policy_unenforceable", message, { backend: "native" });
   }
@@ -50,18 +51,10 @@ export function refuseReplaced({ mounts }: SandboxView): void {
 
 /** The path that would have to be shown, or `null`. */
 function hiddenPart(file: string, view: SandboxView): string | null {
-  const real = realOf(file);
+  const real = realPathOf(file) ?? file;
   const shown = hostPath(view, real);
   if (shown === null || !existsSync(shown)) return real;
   // A link is followed inside: the directory that holds it has to be there too.
-  const named = join(realOf(dirname(file)), basename(file));
+  const named = join(realPathOf(dirname(file)) ?? dirname(file), basename(file));
   return hostPath(view, named) === null && !view.mounts.some(({ at }) => isBelow(named, at)) ? named : null;
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
 }

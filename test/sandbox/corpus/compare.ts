@@ -1,10 +1,10 @@
 /** Runs one command in two places, from the same beginning, and says what came out differently. */
 
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import process from "node:process";
+import { dirname, join } from "node:path";
+import { isOnPath } from "../../fixtures/needed.ts";
 import type { CorpusCase } from "./case.ts";
 import { type Tree, treeOf } from "./tree.ts";
 
@@ -36,18 +36,6 @@ export function obstacle({ needs = [], probe }: CorpusCase): string | null {
   } catch {
     return probe.otherwise;
   }
-}
-
-/** Whether this user may execute a program of that name. */
-export function isOnPath(name: string): boolean {
-  return (process.env["PATH"] ?? "").split(delimiter).some((directory) => {
-    try {
-      accessSync(join(directory, name), constants.X_OK);
-      return statSync(join(directory, name)).isFile();
-    } catch {
-      return false;
-    }
-  });
 }
 
 /**

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { createRuntime } from "../../../mod.ts";
+import { isOnPath } from "../../fixtures/needed.ts";
 import { type Sandbox, sandboxes } from "../against.ts";
-import { isOnPath } from "../corpus/compare.ts";
 import type { Attack, Evidence, Staged } from "./attack.ts";
 import { withScene } from "./scene.ts";
 
