@@ -23,6 +23,7 @@ describe.each(Object.entries(hostile))("%s", (_, attacks) => {
         const trial = await tryAttack(attack, carry);
         if ("skipped" in trial) return skip(trial.skipped);
         expect(trial, sandbox).toMatchObject({ through: expected(attack, sandbox) });
+        expect(trial.evidence.outcome, sandbox).not.toBe("timed_out");
       }
     });
   }

@@ -9,6 +9,8 @@ export interface CorpusCase {
   readonly name: string;
   /** Programs that the case cannot do without, looked up on PATH. */
   readonly needs?: readonly string[];
+  /** It takes minutes: asked where PRX_WHOLE is set. @default false */
+  readonly slow?: boolean;
   /** One line of shell that tells by its exit code whether the case can be asked here, and why not if it cannot. */
   readonly probe?: { readonly line: string; readonly otherwise: string };
   /** Put into the working directory before, by path relative to it. */

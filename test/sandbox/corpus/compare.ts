@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isOnPath } from "../../fixtures/needed.ts";
+import { isPatient } from "../against.ts";
 import type { CorpusCase } from "./case.ts";
 import { type Tree, treeOf } from "./tree.ts";
 
@@ -26,7 +27,8 @@ export interface Ending extends Observation {
 }
 
 /** Why the case cannot be asked of this user on this machine, or `null`. */
-export function obstacle({ needs = [], probe }: CorpusCase): string | null {
+export function obstacle({ slow, needs = [], probe }: CorpusCase): string | null {
+  if (slow && !isPatient) return "it takes minutes, and is asked where PRX_WHOLE is set";
   const missing = needs.filter((name) => !isOnPath(name));
   if (missing.length > 0) return `this user finds no ${missing.join(", no ")} on PATH`;
   if (probe === undefined) return null;

@@ -1,5 +1,6 @@
 /** A command that tries to get out of its sandbox, and how the host sees whether it did. */
 
+import type { Outcome } from "../../../mod.ts";
 import type { Scene } from "./scene.ts";
 
 /** What the command showed. */
@@ -7,6 +8,7 @@ export interface Evidence {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number | null;
+  readonly outcome: Outcome;
 }
 
 /** An attack made ready on this host. */

@@ -18,8 +18,8 @@ function endNaming(marker: string): void {
   }
 }
 
-/** As long as who began it is there, it can be found among the command's descendants. */
-const untilOrphaned = 'until [ "$(cut -d" " -f4 /proc/$$/stat)" != "$PPID" ]; do sleep 0.01; done; ';
+/** As long as who began it is there, it can be found among the command's descendants. Who takes in orphans is older than the script. */
+const untilOrphaned = `until [ "$(cut -d" " -f4 /proc/$$/stat)" -lt '$$' ]; do sleep 0.01; done; `;
 
 /** @param begin what begins `"$@"`, a process that names the marker, in the script's own way */
 function surviving(name: string, begin: (scene: Scene) => string, rest: Partial<Attack> = {}): Attack {
