@@ -121,7 +121,8 @@ function follow(
   const cpuTime = watchCpuTime(cell, plan.limits.cpuTimeMs);
   const { monitor } = child;
   void monitor?.init.then((init) => init !== null && cell.alsoHolds(init));
-  const isEmpty = () => cell.isEmpty() && (monitor?.isEmpty() ?? true);
+  // The monitor first: a look at a process is no trouble to those who are dying, one at a cgroup is.
+  const isEmpty = () => (monitor?.isEmpty() ?? true) && cell.isEmpty();
   const stop = endTree({ ...cell, isEmpty }, child.exited, {
     signal,
     graceMs: plan.limits.killGraceMs,

@@ -2,7 +2,7 @@
 
 import type { ExitKind, Leftover } from "../../src/types.ts";
 import type { Cell } from "./containment.ts";
-import { pause } from "./pause.ts";
+import { pause, yieldToOthers } from "./pause.ts";
 
 /** The longest delay that `setTimeout` takes; a longer one fires at once on every runtime. */
 export const longestTimerMs = 2 ** 31 - 1;
@@ -10,6 +10,8 @@ export const longestTimerMs = 2 ** 31 - 1;
 const pollMs = 10;
 /** A namespace is gone within some milliseconds after its first process; a busy machine takes longer. */
 const collapseMs = 1000;
+/** Most are gone sooner than the shortest timer fires. */
+const timerlessMs = 3;
 /** A killed process can stay for as long as the kernel holds it in a system call; then it is named instead of waited for. */
 const giveUpMs = 5000;
 
@@ -71,8 +73,10 @@ export function endTree(
 
 /** Nobody has to be killed who is dying: whoever does takes a cgroup for one in which something resisted. */
 async function collapse(cell: Cell): Promise<void> {
-  const until = performance.now() + collapseMs;
-  while (!cell.isEmpty() && performance.now() < until) await pause(1);
+  const began = performance.now();
+  for (let waited = 0; waited < collapseMs && !cell.isEmpty(); waited = performance.now() - began) {
+    await (waited < timerlessMs ? yieldToOthers() : pause(1));
+  }
 }
 
 async function killRest(cell: Cell): Promise<readonly Leftover[]> {

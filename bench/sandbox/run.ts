@@ -8,25 +8,58 @@ import { closeSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { seccompFilter } from "../../adapters/_native/seccomp-filter.ts";
+import type { NativeArtifact } from "../../adapters/_native/lower.ts";
+import type { SandboxArtifact } from "../../adapters/_native/sandbox/lower-sandbox.ts";
+import { native } from "../../adapters/native.ts";
 import { createRuntime } from "../../mod.ts";
+import type { BackendFactory } from "../../src/backend.ts";
+import type { ExecutionPlan } from "../../src/types.ts";
 import { interleave, quantile, runtimeName } from "../measure.ts";
 
 const rounds = 100;
-const sandboxes = ["bubblewrap"] as const;
+const sandboxes = ["bubblewrap", "firejail"] as const;
 const workingDir = realpathSync(mkdtempSync(join(tmpdir(), "prx-bench-")));
-const filter = join(workingDir, "filter");
-writeFileSync(filter, seccompFilter(process.arch) ?? "");
 
-/** The argv that `explain` shows, in words. */
-function argvOf(lowering: string): readonly [string, ...string[]] {
-  const line = /^spawn (.*)$/m.exec(lowering)?.[1] ?? "";
-  return JSON.parse(`[${line.replaceAll('" "', '", "')}]`);
+/** What the product starts for a command: the program's words, its environment, and what it finds as open files. */
+interface Wrapped {
+  readonly words: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  /** Files for the places from 3 on; `null`: the status, which is written. */
+  readonly files: readonly (string | null)[];
 }
 
-/** As a script does it: the same words, the filter and the status on the descriptors they name, output read to the end. */
-function byHand([program, ...args]: readonly [string, ...string[]], env: NodeJS.ProcessEnv): Promise<void> {
-  const descriptors = [openSync(filter, "r"), openSync(join(workingDir, "status"), "w")];
+/** The native backend as it is, which also tells once how it wraps what it starts. */
+function telling(tell: (wrapped: Wrapped) => void): BackendFactory {
+  return async (context) => {
+    const backend = await native(context);
+    let { start } = backend.adapter;
+    const first = start;
+    start = (plan, io, signal) => {
+      start = first;
+      const { sandbox } = backend.adapter.lower(plan).artifact as NativeArtifact;
+      if (sandbox !== null) tell(wrappedBy(sandbox, plan));
+      return first(plan, io, signal);
+    };
+    return { ...backend, adapter: { ...backend.adapter, start: (...given) => start(...given) } };
+  };
+}
+
+function wrappedBy({ program, view, filter }: SandboxArtifact, { argv, env }: ExecutionPlan): Wrapped {
+  const wrapping = program.wrap(view, { argv, env });
+  const keep = (name: string, content: string | Uint8Array) => {
+    const path = join(workingDir, `${program.name}.${name}`);
+    writeFileSync(path, content);
+    return path;
+  };
+  const inputs = wrapping.inputs.map((input, index) => keep(`input${index}`, input));
+  return { words: wrapping.words, env: wrapping.env, files: [keep("filter", filter ?? ""), null, ...inputs] };
+}
+
+/** As a script does it: the same words, the same open files on the descriptors they name, output read to the end. */
+function byHand({ words: [program, ...args], env, files }: Wrapped): Promise<void> {
+  const descriptors = files.map((file) =>
+    file === null ? openSync(join(workingDir, "status"), "w") : openSync(file, "r"),
+  );
   const child: ChildProcess = spawn(program, args, {
     ...{ env, cwd: workingDir, detached: true },
     stdio: ["ignore", "pipe", "pipe", ...descriptors],
@@ -43,13 +76,14 @@ function byHand([program, ...args]: readonly [string, ...string[]], env: NodeJS.
 async function compare(): Promise<void> {
   await using plain = await createRuntime({ runtime: { backend: "native" } });
   for (const backend of sandboxes) {
-    await using runtime = await createRuntime({ runtime: { backend: "native" }, security: { sandbox: { backend } } });
-    const { lowering, plan } = await runtime.explain("/bin/true", [], { workingDir });
-    const argv = argvOf(lowering);
-    const env = Object.fromEntries(Object.keys(plan.env).map((name) => [name, process.env[name]]));
+    const told = Promise.withResolvers<Wrapped>();
+    const config = { runtime: { backend: "native" }, security: { sandbox: { backend } } };
+    await using runtime = await createRuntime(config, { backends: { native: telling(told.resolve) } });
+    await runtime.execute("/bin/true", [], { workingDir });
+    const wrapped = await told.promise;
     const samples = await interleave(
       [
-        { name: "by hand", run: () => byHand(argv, env) },
+        { name: "by hand", run: () => byHand(wrapped) },
         { name: "prx-runtime", run: () => runtime.execute("/bin/true", [], { workingDir }) },
         { name: "plain native", run: () => plain.execute("/bin/true", [], { workingDir }) },
       ],

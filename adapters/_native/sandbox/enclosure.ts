@@ -193,9 +193,17 @@ function openInput(path: string, content: Uint8Array): number {
   }
 }
 
-/** A file that goes when it is closed, whatever becomes of this process. */
+/** `O_TMPFILE` of open(2), which Node does not name. */
+const nameless = constants.O_DIRECTORY | 0o20000000;
+
+/** A file that goes when it is closed, whatever becomes of this process: in memory, or at `path` for a moment. */
 function openNameless(path: string): number {
   const { O_RDWR, O_CREAT, O_EXCL } = constants;
+  try {
+    return openSync("/dev/shm", O_RDWR | nameless, 0o600);
+  } catch {
+    // Not every machine has it.
+  }
   const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL, 0o600);
   try {
     unlinkSync(path);
