@@ -87,7 +87,7 @@ function callDenial(code: number): Warning | null {
   return {
     code: "denied_privilege",
     message:
-      "The command was ended by the sandbox's system call filter, as a program for another architecture is: clause privilege",
+      "The command ended as one does that the sandbox's system call filter ends, a program for another architecture for instance: clause privilege",
   };
 }
 
