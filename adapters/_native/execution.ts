@@ -145,7 +145,8 @@ function follow(
   const outputs = emptied.then((): readonly CollectedFile[] => collectFiles(workingDir, plan.outputs));
   const findings = Promise.all([child.exited, stderr.closed]).then(([exit]) => monitor?.findings(exit) ?? []);
   const released = Promise.all([emptied, outputs, stdout.closed, stderr.closed]).then(([leftovers]) => {
-    child.dispose(containment.holdsDaemons && leftovers.length === 0);
+    // In a sandbox a path without rights (open(2), O_PATH) is enough to come back to a pipe, and no look at the pipe tells of it.
+    child.dispose(containment.holdsDaemons && leftovers.length === 0 && monitor === undefined);
     return [...leftovers, ...cell.dispose(), ...removeDirectory()];
   });
   return {

@@ -5,7 +5,7 @@
  */
 
 import type { ChildProcess } from "node:child_process";
-import { closeSync, constants, fstatSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /** One pipe, opened at both ends. */
@@ -14,7 +14,7 @@ export interface Pipe {
   readonly hostFd: number;
   /** Blocks, as a command expects of its standard streams. To be closed once the command has it. */
   readonly childFd: number;
-  /** Both ends are closed. Only a pipe that nobody else can still have open may be used again. */
+  /** Both ends are closed. Only a pipe that nobody else can still know may be used again. */
   giveBack(reusable: boolean): void;
 }
 
@@ -36,8 +36,9 @@ const options = { stdio: "ignore", env: { PATH: "/usr/bin:/bin" } } as const;
 export async function createPipePool(directory: string): Promise<PipePool | null> {
   if (process.platform !== "linux") return null;
   const { execFileSync, spawn } = process.getBuiltinModule("node:child_process");
-  const idle: string[] = [];
+  const idle: { readonly path: string; readonly isUsed: boolean }[] = [];
   let made = 0;
+  const fresh = (path: string) => ({ path, isUsed: false });
   const name = (count: number) => {
     const paths = Array.from({ length: count }, (_, index) => join(directory, String(made + index)));
     made += count;
@@ -48,22 +49,29 @@ export async function createPipePool(directory: string): Promise<PipePool | null
     // Whoever tidies temporary directories may have removed it meanwhile.
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     execFileSync(program, ["-m", "600", ...paths], options);
-    idle.push(...paths);
+    idle.push(...paths.map(fresh));
   };
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const paths = name(firstBatch);
     // Not synchronously, as later ones are: the host has other things to do while it starts.
     await exitOf(spawn(program, ["-m", "600", ...paths], options));
-    idle.push(...paths);
+    idle.push(...paths.map(fresh));
   } catch {
     remove(directory);
     return null;
   }
+  const takeUnheld = (): string => {
+    for (;;) {
+      if (idle.length === 0) make();
+      const { path, isUsed } = idle.pop() ?? fresh("");
+      if (!isUsed || !isHeld(path)) return path;
+      rmSync(path, { force: true });
+    }
+  };
   return {
     open: () => {
-      if (idle.length === 0) make();
-      const path = idle.pop() ?? "";
+      const path = takeUnheld();
       // In this order: without a reader, opening the writing end would block.
       const hostFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const childFd = openWriter(path, hostFd);
@@ -77,13 +85,39 @@ export async function createPipePool(directory: string): Promise<PipePool | null
         hostFd,
         childFd,
         giveBack: (reusable) => {
-          if (reusable) idle.push(path);
+          if (reusable) idle.push({ path, isUsed: true });
           else rmSync(path, { force: true });
         },
       };
     },
     close: () => remove(directory),
   };
+}
+
+/**
+ * Whether somebody still has the pipe open, at either end: a command can hand a descriptor to a process that is none of its own
+ * (unix(7), SCM_RIGHTS). Without a reader nothing can be opened for writing (fifo(7)); without a writer a read finds the end.
+ */
+function isHeld(path: string): boolean {
+  try {
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch (error) {
+    if (!isCode(error, "ENXIO")) return true;
+  }
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return readSync(fd, Buffer.alloc(1)) !== 0;
+  } catch {
+    return true;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
 }
 
 /** Where the writing end cannot be opened, the reading one is closed again. */

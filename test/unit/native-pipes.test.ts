@@ -2,16 +2,19 @@
 
 import {
   closeSync,
+  constants,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   readSync,
+  realpathSync,
   rmSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Child } from "../../adapters/_native/child.ts";
 import { createPipePool, openOutputPipes, type Pipe, type PipePool } from "../../adapters/_native/pipes.ts";
@@ -87,6 +90,21 @@ describe.runIf(isLinux)("a pool", () => {
     close(pipe);
     pipe.giveBack(false);
     expect(paths().length).toBe(all.length - 1);
+  });
+
+  test.each(["reads", "writes"])("uses none again that somebody still %s", async (how) => {
+    const { pool, paths } = await poolOf();
+    const pipe = pool.open();
+    const flags = how === "reads" ? constants.O_RDONLY | constants.O_NONBLOCK : constants.O_WRONLY;
+    const other = openSync(`/proc/self/fd/${how === "reads" ? pipe.hostFd : pipe.childFd}`, flags);
+    onTestFinished(() => closeSync(other));
+    const path = realpathSync(`/proc/self/fd/${pipe.hostFd}`);
+    close(pipe);
+    pipe.giveBack(true);
+    const next = pool.open();
+    onTestFinished(() => close(next));
+    expect(realpathSync(`/proc/self/fd/${next.hostFd}`)).not.toBe(path);
+    expect(paths()).not.toContain(basename(path));
   });
 
   test("is only its user's, and gone once it is closed", async () => {

@@ -1,0 +1,82 @@
+/** Commands that work together from two executions are no way out, or into a third. */
+
+import { existsSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Runtime } from "../../mod.ts";
+import { isolateState } from "../fixtures/host-target.ts";
+import { missing, need } from "../fixtures/needed.ts";
+import { tried } from "./against.ts";
+import { sandboxedRuntime } from "./ways.ts";
+
+const state = isolateState();
+afterAll(() => state.remove());
+
+const python = "/usr/bin/python3";
+/** Takes descriptors and holds on to them, each also by what it can be opened as anew, until a file says that it is enough. */
+const taker = `
+import array, os, socket, time
+server = socket.socket(socket.AF_UNIX)
+server.bind("socket")
+server.listen(1)
+open("ready", "w").close()
+giver, _ = server.accept()
+_, ancillary, _, _ = giver.recvmsg(10, socket.CMSG_SPACE(64))
+held = array.array("i")
+held.frombytes(ancillary[0][2][: len(ancillary[0][2]) // 4 * 4])
+open("taken", "w").close()
+got = b""
+while not os.path.exists("enough"):
+    for fd in held:
+        for way in (os.O_RDONLY, os.O_WRONLY):
+            try:
+                again = os.open(f"/proc/self/fd/{fd}", way | os.O_NONBLOCK)
+                if way == os.O_RDONLY:
+                    got += os.read(again, 65536)
+                else:
+                    os.write(again, b"forged")
+                os.close(again)
+            except OSError:
+                pass
+    time.sleep(0.001)
+print(got)
+`;
+const giver = `
+import array, os, socket
+to = socket.socket(socket.AF_UNIX)
+to.connect("socket")
+held = [1, os.open("/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK), os.open("/proc/self/fd/1", os.O_PATH)]
+to.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", held[WHICH:]))])
+`;
+
+describe.each(tried)("in %s", (backend, obstacle) => {
+  let project: string;
+  let runtime: Runtime;
+
+  beforeEach(async (context) => {
+    need(context, obstacle ?? missing("python3"));
+    project = realpathSync(mkdtempSync(join(tmpdir(), "together-")));
+    runtime = await sandboxedRuntime(backend);
+    onTestFinished(() => runtime.close());
+  });
+
+  const there = (name: string) => expect.poll(() => existsSync(join(project, name)), { timeout: 10_000 }).toBe(true);
+
+  test.each([
+    ["open", 0],
+    ["without rights", 2],
+  ])("a pipe that one hands to another, %s, is no third one's", { timeout: 60_000 }, async (_, which) => {
+    const taking = runtime.execute(python, ["-c", taker], { workingDir: project });
+    await there("ready");
+    const giving = await runtime.execute(python, ["-c", giver.replace("WHICH", `${which}`)], { workingDir: project });
+    expect(giving).toMatchObject({ exitCode: 0, stderr: "" });
+    await there("taken");
+    for (let round = 0; round < 5; round += 1) {
+      const third = await runtime.execute("/bin/sh", ["-c", "echo mine; sleep 0.1; echo more"]);
+      expect(third).toMatchObject({ outcome: "completed", stdout: "mine\nmore\n", stderr: "", warnings: [] });
+    }
+    writeFileSync(join(project, "enough"), "");
+    expect((await taking).stdout).not.toContain("mine");
+  });
+});
