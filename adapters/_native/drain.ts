@@ -9,6 +9,8 @@ const mostInPipe = 2 * 1024 * 1024;
  */
 const patienceSteps = 10;
 const stepMs = 25;
+/** Whoever got away can write a little now and then, for ever. */
+const mostWaitMs = 2000;
 
 /** A stream with an end of its own. */
 export interface Drained {
@@ -41,7 +43,8 @@ export function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
 
 /** Passes `source` on. The reader's slowness is no reason to cut: only a read that stays unanswered is, or an endless rest. */
 export function drainable(source: ByteSource): Drained {
-  let finishing = false;
+  let finishingSince: number | null = null;
+  let waitedMs = 0;
   let cut = false;
   let rest = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -49,7 +52,7 @@ export function drainable(source: ByteSource): Drained {
   const closed = Promise.withResolvers<void>();
 
   const watch = (steps = patienceSteps) => {
-    if (!finishing || giveUp === null) return;
+    if (finishingSince === null || giveUp === null) return;
     timer = setTimeout(() => (steps > 1 ? watch(steps - 1) : giveUp?.()), stepMs);
   };
   /** The next chunk, or `null` at the end, whichever way it came. */
@@ -69,9 +72,13 @@ export function drainable(source: ByteSource): Drained {
     {
       pull: async (controller) => {
         try {
+          const began = performance.now();
           const chunk = await read();
-          if (finishing && chunk !== null) rest += chunk.byteLength;
-          if (rest > mostInPipe) cut = true;
+          if (finishingSince !== null) {
+            rest += chunk?.byteLength ?? 0;
+            waitedMs += performance.now() - Math.max(began, finishingSince);
+          }
+          if (chunk !== null && (rest > mostInPipe || waitedMs > mostWaitMs)) cut = true;
           if (chunk !== null) controller.enqueue(chunk);
           if (chunk !== null && !cut) return;
           // What may still come is not seen any more: the end of it is not to pass for the command's.
@@ -93,7 +100,7 @@ export function drainable(source: ByteSource): Drained {
   return {
     stream,
     finish: () => {
-      finishing = true;
+      finishingSince ??= performance.now();
       watch();
     },
     closed: closed.promise,

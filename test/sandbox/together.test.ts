@@ -26,21 +26,21 @@ _, ancillary, _, _ = giver.recvmsg(10, socket.CMSG_SPACE(64))
 held = array.array("i")
 held.frombytes(ancillary[0][2][: len(ancillary[0][2]) // 4 * 4])
 open("taken", "w").close()
-got = b""
+seen = False
 while not os.path.exists("enough"):
     for fd in held:
         for way in (os.O_RDONLY, os.O_WRONLY):
             try:
                 again = os.open(f"/proc/self/fd/{fd}", way | os.O_NONBLOCK)
                 if way == os.O_RDONLY:
-                    got += os.read(again, 65536)
+                    seen = b"mine" in os.read(again, 65536) or seen
                 else:
                     os.write(again, b"forged")
                 os.close(again)
             except OSError:
                 pass
     time.sleep(0.001)
-print(got)
+print(seen)
 `;
 const giver = `
 import array, os, socket
@@ -77,6 +77,6 @@ describe.each(tried)("in %s", (backend, obstacle) => {
       expect(third).toMatchObject({ outcome: "completed", stdout: "mine\nmore\n", stderr: "", warnings: [] });
     }
     writeFileSync(join(project, "enough"), "");
-    expect((await taking).stdout).not.toContain("mine");
+    expect((await taking).stdout).toBe("False\n");
   });
 });

@@ -162,6 +162,21 @@ describe("once it is over", () => {
     expect((await all).length).toBeGreaterThanOrEqual(1024 * 1024);
   });
 
+  test("nor does a little now and then", async () => {
+    const { source, write } = pipe();
+    const { stream, finish, closed } = drainable(source);
+    const all = readUntilBroken(stream);
+    finish();
+    let words = 0;
+    while (!(await isSettled(closed)) && words < 100) {
+      write(chunk(1));
+      words += 1;
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(words).toBeLessThan(40);
+    expect((await all).broke).toEqual(heldOpen);
+  });
+
   test("a whole pipe's worth is never cut, however it is chunked", async () => {
     const { source, write, end } = pipe();
     const { stream, finish } = drainable(source);
