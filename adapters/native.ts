@@ -61,6 +61,7 @@ export const native: BackendFactory = async ({ config, host, log }) => {
   const containment = cgroups ?? createGroups(records, hierarchies);
   const place = { env: host.env, ownDirectory: records.home, stateDirectory: directory };
   const sandbox = await sandboxOf(config, place).catch((error: unknown) => {
+    containment.close();
     records.close();
     throw error;
   });

@@ -67,6 +67,11 @@ const sandbox = table({
     "Names in the working directory that a sandboxed command can neither change nor make, such as `.git/hooks/` and `.bashrc`. One that is missing stays so: an empty file, or with a `/` at the end an empty directory, stands for it meanwhile",
     { aliases: [alias("bubblewrap.protected_paths")] },
   ),
+  bubblewrap_program: key(
+    v.exactOptional(homePath),
+    "bwrap, where it is not in a directory of the system that is on the `PATH`. It runs on the host itself: it has to be root's own, and where no command can write. A leading `~` is the host user's home",
+  ),
+  firejail_program: key(v.exactOptional(homePath), "firejail, likewise"),
 });
 
 const resources = table({

@@ -11,6 +11,7 @@ import { sandboxedRuntime } from "./ways.ts";
 const state = isolateState();
 const path = process.env["PATH"];
 let bin = "";
+let named: Record<string, string> = {};
 
 beforeEach((context) => {
   if (process.platform !== "linux") context.skip("sandboxes are for Linux");
@@ -18,18 +19,26 @@ beforeEach((context) => {
   for (const name of ["sh", "bash", "env", "mkfifo", "prlimit"])
     if (existsSync(`/usr/bin/${name}`)) symlinkSync(`/usr/bin/${name}`, join(bin, name));
   setHostEnv("PATH", bin);
+  named = {};
 });
 afterEach(() => setHostEnv("PATH", path));
 afterAll(() => state.remove());
 
-/** A program of that name in front of everything else. */
-function fake(name: string, script: string): void {
+/** A program that the operator names in place of the real one. */
+function fake(name: "bwrap" | "firejail", script: string): void {
   writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
   chmodSync(join(bin, name), 0o755);
+  named[name === "bwrap" ? "bubblewrap_program" : "firejail_program"] = join(bin, name);
 }
 
+const real = (name: string) =>
+  (path ?? "")
+    .split(":")
+    .map((one) => join(one, name))
+    .find(existsSync);
+
 const refusal = (backend: "bubblewrap" | "firejail" | "auto") =>
-  sandboxedRuntime(backend).then(
+  sandboxedRuntime(backend, named).then(
     async (runtime) => {
       await runtime.close();
       return "It was made";
@@ -38,7 +47,10 @@ const refusal = (backend: "bubblewrap" | "firejail" | "auto") =>
   );
 
 test.each([
-  ["bubblewrap", /bubblewrap is not installed: there is no program bwrap on the PATH.*apt install bubblewrap/],
+  [
+    "bubblewrap",
+    /bubblewrap is not installed: there is no program bwrap in a directory of the system that is on the PATH.*apt install bubblewrap/,
+  ],
   ["firejail", /firejail is not installed.*apt install firejail/],
   ["auto", /bubblewrap is not installed.*; firejail is not installed/],
 ] as const)("%s that is not there", async (backend, message) => {
@@ -76,24 +88,44 @@ describe("a bwrap", () => {
     );
   });
 
-  test("that is found by a relative entry of the PATH is none: a command may have made it", async () => {
-    fake("bwrap", "exit 0");
-    setHostEnv("PATH", `.:${bin.split("/").at(-1)}`);
-    expect(await refusal("bubblewrap")).toMatch(/is not installed/);
+  test.each(["", ".:"])(
+    "that is on the PATH outside of the system's directories (%j) is none: a command may have made it",
+    async (before) => {
+      fake("bwrap", `touch ${join(bin, "ran")}; exit 1`);
+      named = {};
+      setHostEnv("PATH", `${before}${bin}`);
+      expect(await refusal("bubblewrap")).toMatch(/is not installed/);
+      expect(existsSync(join(bin, "ran"))).toBe(false);
+    },
+  );
+
+  test.each([
+    ["is not there", () => {}],
+    ["others can write", (file: string) => chmodSync(file, 0o777)],
+    ["cannot be executed", (file: string) => chmodSync(file, 0o644)],
+  ])("that is named and %s is refused by its key", async (how, spoil) => {
+    if (how !== "is not there") fake("bwrap", "exit 0");
+    named["bubblewrap_program"] = join(bin, "bwrap");
+    spoil(join(bin, "bwrap"));
+    expect(await refusal("bubblewrap")).toMatch(/security\.sandbox\.bubblewrap_program = ".*\/bwrap" is no program/);
+  });
+
+  test("that is named and lies where the command can write is refused, and not run for it", async (context) => {
+    setHostEnv("PATH", path);
+    need(context, missing("bwrap"));
+    fake("bwrap", `exec ${real("bwrap")} "$@"`);
+    await using runtime = await sandboxedRuntime("bubblewrap", named);
+    const attempt = runtime.execute("true", [], { workingDir: bin });
+    await expect(attempt).rejects.toMatchObject({ code: "policy_unenforceable" });
+    await expect(attempt).rejects.toThrow(/where the sandbox program .* is/);
   });
 
   test("that goes away later is an error, and nothing runs", async (context) => {
     need(context, missing("sh"));
     setHostEnv("PATH", path);
     need(context, missing("bwrap"));
-    const real =
-      (path ?? "")
-        .split(":")
-        .map((one) => join(one, "bwrap"))
-        .find(existsSync) ?? "";
-    fake("bwrap", `exec ${real} "$@"`);
-    setHostEnv("PATH", `${bin}:${path}`);
-    await using runtime = await sandboxedRuntime("bubblewrap");
+    fake("bwrap", `exec ${real("bwrap")} "$@"`);
+    await using runtime = await sandboxedRuntime("bubblewrap", named);
     expect(await runtime.execute("true")).toMatchObject({ exitCode: 0 });
     fake("bwrap", "exit 1");
     const work = join(state.scratch, "gone");
@@ -108,7 +140,6 @@ test("auto takes the one that works", async (context) => {
   setHostEnv("PATH", path);
   need(context, missing("firejail"));
   fake("bwrap", "exit 1");
-  setHostEnv("PATH", `${bin}:${path}`);
-  await using runtime = await sandboxedRuntime("auto");
+  await using runtime = await sandboxedRuntime("auto", named);
   expect((await runtime.explain("true")).lowering).toContain("sandboxed by firejail");
 });

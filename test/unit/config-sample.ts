@@ -98,6 +98,8 @@ export const keys: readonly (readonly [path: string, fallback: unknown, written:
   ["security.sandbox.allow_network", false, "true", true],
   ["security.sandbox.writable_paths", [], '["/data"]', ["/data"]],
   ["security.sandbox.protected_paths", [], '[".git/hooks/"]', [".git/hooks/"]],
+  ["security.sandbox.bubblewrap_program", undefined, '"/opt/bubblewrap/bin/bwrap"', "/opt/bubblewrap/bin/bwrap"],
+  ["security.sandbox.firejail_program", undefined, '"/opt/firejail/bin/firejail"', "/opt/firejail/bin/firejail"],
   ["security.sandbox.readonly_paths", [], '["/etc/ssl"]', ["/etc/ssl"]],
   ["security.resources.max_memory_mb", undefined, "512", 512],
   ["security.resources.max_cpu_time_seconds", undefined, "60", 60],

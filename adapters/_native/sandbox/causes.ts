@@ -14,7 +14,17 @@ const packages: Readonly<Record<Name, string>> = {
 };
 
 export function missing(name: Name, program: string): Cause {
-  return { reason: `${name} is not installed: there is no program ${program} on the PATH`, remedy: packages[name] };
+  return {
+    reason: `${name} is not installed: there is no program ${program} in a directory of the system that is on the PATH`,
+    remedy: packages[name],
+  };
+}
+
+export function unfit(name: Name, file: string): Cause {
+  return {
+    reason: `security.sandbox.${name}_program = ${JSON.stringify(file)} is no program that is root's own and that nobody else can write`,
+    remedy: "Name another, or leave the key out",
+  };
 }
 
 const inContainer =

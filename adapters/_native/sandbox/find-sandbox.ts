@@ -1,15 +1,17 @@
 /** Which sandbox program works here: found by running it, with the very options that commands get. */
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { resolve } from "node:path";
 import { messageOf } from "../../../src/errors.ts";
 import { commandCandidates, defaultPath } from "../command-candidates.ts";
+import { realPathOf } from "../real-path.ts";
 import { bubblewrap } from "./bubblewrap.ts";
-import { type Cause, causeOf, missing } from "./causes.ts";
+import { type Cause, causeOf, missing, unfit } from "./causes.ts";
 import { firejail } from "./firejail.ts";
 import { findFirejailFacts } from "./firejail-facts.ts";
+import { projectPlaces } from "./lower-sandbox.ts";
 import { probeSandbox } from "./probe.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
+import { systemPrograms } from "./system-paths.ts";
 import { isBelow, type Mount } from "./view.ts";
 
 export type SandboxName = SandboxProgram["name"];
@@ -20,6 +22,8 @@ export interface SandboxSearch {
   readonly names: readonly SandboxName[];
   /** The operator's own. */
   readonly path: string | undefined;
+  /** What the operator names in place of a search, by an absolute path. */
+  readonly named: Readonly<Record<SandboxName, string | undefined>>;
   /** The copies of the system's settings. */
   readonly settings: string;
   /** The system as commands will see it, but for its settings. */
@@ -70,9 +74,10 @@ export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchR
   const refused: (Cause & { name: SandboxName })[] = [];
   for (const name of search.names) {
     const { command, make } = programs[name];
-    const file = findProgram(command, search.path ?? defaultPath);
-    if (file === null) {
-      refused.push({ name, ...missing(name, command) });
+    const named = search.named[name];
+    const file = named ?? findProgram(command, search.path ?? defaultPath);
+    if (file === null || !isProgram(file)) {
+      refused.push({ name, ...(named === undefined ? missing(name, command) : unfit(name, named)) });
       continue;
     }
     try {
@@ -88,16 +93,20 @@ export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchR
 }
 
 /**
- * This program runs on the host itself, so a command is not to have made it: where commands may have worked it is not looked
- * for, and it has to be root's own, whom no user's command can be.
+ * This program runs on the host itself, so no command is to have made it: whatever else is on the PATH, commands may work there,
+ * and what root's commands make is root's.
  */
 function findProgram(command: string, path: string): string | null {
-  const own = process.cwd();
-  const isProjects = (entry: string) =>
-    (own !== "/" && isBelow(entry, own)) || /\/node_modules\/\.bin$|\/\.?venv\/bin$/.test(entry);
-  const absolute = path.split(":").filter((entry) => entry.startsWith("/") && !isProjects(resolve(entry)));
-  const search = { platform: "linux", workingDir: "/", env: { PATH: absolute.join(":") } };
-  return absolute.length === 0 ? null : (commandCandidates(command, search).find(isProgram) ?? null);
+  const trusted = path.split(":").filter((entry) => entry.startsWith("/") && isSystems(entry));
+  const search = { platform: "linux", workingDir: "/", env: { PATH: trusted.join(":") } };
+  return trusted.length === 0 ? null : (commandCandidates(command, search).find(isProgram) ?? null);
+}
+
+/** Where no command can write in any sandbox: the system's own places, of which no working directory can be a part. */
+function isSystems(directory: string): boolean {
+  const real = realPathOf(directory);
+  if (real === null || projectPlaces.some((place) => isBelow(real, place))) return false;
+  return systemPrograms.some((place) => isBelow(real, place));
 }
 
 function isProgram(file: string): boolean {

@@ -28,8 +28,8 @@ export function readListedPaths(
   const read = (key: keyof ListedPaths, kind: "writable" | "readonly") =>
     listed[key].flatMap((path, index) => {
       const where = `security.sandbox.${key}[${index}] = ${JSON.stringify(path)}`;
-      const at = expand(path, home);
-      if (at === null) throw wrong(`${where}: there is no home directory here: give an absolute path`);
+      const at = expandHome(path, home);
+      if (at === null) throw wrong(homeless(where));
       const source = realPathOf(at);
       if (source === null) throw wrong(`${where}: there is no such path: make it, or leave it out`);
       if (refused.test(source)) throw wrong(`${where}: with it there is no sandbox left: name what is needed below it`);
@@ -41,11 +41,26 @@ export function readListedPaths(
   return [...read("readonly_paths", "readonly"), ...read("writable_paths", "writable")];
 }
 
+const homeless = (where: string) => `${where}: there is no home directory here: give an absolute path`;
+
 function wrong(message: string): RuntimeError {
   return new RuntimeError("config_invalid", message, { backend: "native" });
 }
 
-function expand(path: string, home: string | null): string | null {
+/** `null` for a path below a home that is not there. */
+function expandHome(path: string, home: string | null): string | null {
   if (!/^~(?:\/|$)/.test(path)) return resolve(path);
   return home === null ? null : join(home, path.slice(1));
+}
+
+/**
+ * A program that the operator names by one path.
+ *
+ * @throws RuntimeError `config_invalid` below a home that is not there.
+ */
+export function readNamedProgram(key: string, path: string | undefined, home: string | null): string | undefined {
+  if (path === undefined) return undefined;
+  const file = expandHome(path, home);
+  if (file === null) throw wrong(homeless(`security.sandbox.${key} = ${JSON.stringify(path)}`));
+  return realPathOf(file) ?? file;
 }

@@ -67,7 +67,7 @@ export function sandboxVerdicts(
   const { name } = facts.program;
   const enforced = (because: string): Verdict => ({ grade: "enforced", because });
   const tooWide = workingDir === null ? null : showsTooMuch(workingDir, facts);
-  const cannot = facts.program.cannot(view);
+  const cannot = ownsProgram(view, facts.program) ?? facts.program.cannot(view);
   const withoutNetwork = enforced(`${name} gives it a network of its own, with nothing but its loopback`);
   return {
     network:
@@ -80,6 +80,13 @@ export function sandboxVerdicts(
         ? enforced(`${name} leaves it no capability and no way to gain one, and filters its system calls`)
         : { grade: "weaker", because: "There is no system call filter for this architecture" },
   };
+}
+
+/** Whether the command could put another program in the place of the one that shuts it in. */
+function ownsProgram({ mounts }: SandboxView, { file }: SandboxProgram): string | null {
+  const owner = mounts.find((mount) => mount.kind === "writable" && isBelow(file, mount.source));
+  if (owner === undefined) return null;
+  return `The command can write ${owner.at}, where the sandbox program ${file} is: keep it elsewhere`;
 }
 
 function workspaceVerdict(asked: string, tooWide: string | null, name: string): Verdict {
@@ -109,7 +116,7 @@ function showsTooMuch(workingDir: string, { homes, system, stateDirectory }: San
 /** Whatever is below them is the machine's own. */
 const systemPlaces = ["/proc", "/sys", "/dev", "/etc", "/boot", "/run"];
 /** Where people put their own all the same: sources and services by hier(7), and the temporary files of a session. */
-const projectPlaces = ["/usr/src", "/usr/local/src", "/run/user"];
+export const projectPlaces = ["/usr/src", "/usr/local/src", "/run/user"];
 
 function sourceOf(mount: Mount): readonly string[] {
   return mount.kind === "readonly" ? [mount.source] : [];

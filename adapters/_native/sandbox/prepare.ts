@@ -5,7 +5,7 @@ import type { Availability } from "../../../src/types.ts";
 import { realPathOf } from "../real-path.ts";
 import { seccompFilter } from "../seccomp-filter.ts";
 import { findSandbox, type SandboxName } from "./find-sandbox.ts";
-import { readListedPaths } from "./listed-paths.ts";
+import { readListedPaths, readNamedProgram } from "./listed-paths.ts";
 import type { SandboxFacts } from "./lower-sandbox.ts";
 import { copySettings } from "./settings-copy.ts";
 import { findSystemPaths } from "./system-paths.ts";
@@ -52,6 +52,10 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const found = await findSandbox({
     names: candidates[sandbox.backend],
     path: place.env["PATH"],
+    named: {
+      bubblewrap: readNamedProgram("bubblewrap_program", sandbox.bubblewrap_program, home),
+      firejail: readNamedProgram("firejail_program", sandbox.firejail_program, home),
+    },
     settings: settings.directory,
     system: system.always,
     ownDirectory: place.ownDirectory,

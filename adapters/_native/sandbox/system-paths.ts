@@ -4,7 +4,17 @@ import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import type { Mount } from "./view.ts";
 
 /** Programs and libraries (hier(7)), and the stores of Nix and Guix. */
-const programs = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
+export const systemPrograms = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  "/nix/store",
+  "/gnu/store",
+];
 
 /** Directories of settings that are too large to be copied: which program a name stands for, and whom to trust. */
 const largeSettings: readonly string[] = [
@@ -26,7 +36,7 @@ export interface SystemPaths {
 
 export function findSystemPaths(): SystemPaths {
   return {
-    always: [...programs, ...largeSettings].flatMap((path) => systemMount(path) ?? []),
+    always: [...systemPrograms, ...largeSettings].flatMap((path) => systemMount(path) ?? []),
     withNetwork: [systemMount(nameServers)].flatMap((mount) => mount ?? []),
   };
 }
@@ -35,7 +45,7 @@ export function findSystemPaths(): SystemPaths {
 function systemMount(path: string): Mount | null {
   try {
     const isLink = lstatSync(path).isSymbolicLink();
-    if (isLink && programs.includes(path)) return { kind: "link", at: path, to: readlinkSync(path) };
+    if (isLink && systemPrograms.includes(path)) return { kind: "link", at: path, to: readlinkSync(path) };
     statSync(path);
     return { kind: "readonly", at: path, source: realpathSync.native(path) };
   } catch {
