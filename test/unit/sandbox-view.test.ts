@@ -64,6 +64,23 @@ describe("the mounts", () => {
     ]);
   });
 
+  test("keep them, and cover the host's records, by every name that a listed link gives them", () => {
+    const listed = [writable("/home/u"), writable("/mnt/u", "/home/u"), readonly("/srv/s", "/home/u/state")];
+    const mounts = shown({ listed, protectedPaths: [".bashrc"], hidden: ["/home/u/state/prx"] });
+    for (const place of ["/home/u", "/mnt/u"]) {
+      expect(mounts).toContain(`readonly ${place}/project/.bashrc`);
+      expect(mounts).toContain(`writable ${place}/project`);
+      expect(mounts).toContain(`private ${place}/state/prx`);
+    }
+    expect(mounts).toContain("private /srv/s/prx");
+  });
+
+  test("have a /var/tmp of their own also where /var is shown", () => {
+    expect(shown({ listed: [readonly("/var")] })).toEqual(
+      expect.arrayContaining(["readonly /var", "private /var/tmp"]),
+    );
+  });
+
   test("cover the host's own records where a mount would show them", () => {
     const records = "/home/u/project/.state";
     expect(shown({ hidden: [records] }).at(-1)).toBe(`private ${records}`);

@@ -63,11 +63,14 @@ function mountWords(mount: Mount): readonly string[] {
     case "writable":
       return ["--bind", mount.source, mount.at];
     case "private":
-      return ["--tmpfs", mount.at];
+      return isForAll(mount.at) ? ["--perms", "1777", "--tmpfs", mount.at] : ["--tmpfs", mount.at];
     case "link":
       return ["--symlink", mount.to, mount.at];
   }
 }
+
+/** As on any system: programs look whether the directory for temporary files is fit to be one. */
+const isForAll = (path: string) => path === "/tmp" || path === "/var/tmp";
 
 /** What the loader reads is set inside by arguments; any other variable travels in the environment, where no other user sees it. */
 function splitEnv(env: Readonly<Record<string, string>>, strayEnv: readonly string[]) {

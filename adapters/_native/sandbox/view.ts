@@ -41,11 +41,12 @@ export interface ViewParts {
   readonly network: boolean;
 }
 
-/** The directory that every command has to itself. The other one for temporary files is a link to it. */
-const temporary: readonly Mount[] = [
-  { kind: "private", at: "/tmp" },
-  { kind: "link", at: "/var/tmp", to: "/tmp" },
-];
+/** The directory that every command has to itself. The other one for temporary files is a link to it, where a link can be. */
+function temporary(listed: readonly Mount[]): readonly Mount[] {
+  const varTmp = "/var/tmp";
+  const isThere = listed.some(({ at }) => isBelow(varTmp, at));
+  return [privateAt("/tmp"), isThere ? privateAt(varTmp) : { kind: "link", at: varTmp, to: "/tmp" }];
+}
 
 /** What a working directory may not hold: there the sandbox has something of its own. */
 export const ownPlaces: readonly string[] = ["/tmp", "/var/tmp", "/run", "/proc", "/sys", "/dev", "/etc"];
@@ -57,15 +58,16 @@ export function composeView(parts: ViewParts): SandboxView {
   const writable = [own, ...listed.filter(({ kind }) => kind === "writable")];
   // A directory of tools inside of the project belongs to the project: it stays writable.
   const tools = toolchains.filter(({ at }) => !writable.some((mount) => isBelow(at, mount.at)));
-  const fixed = [...system, ...tools, ...temporary, ...listed, own];
+  const tmp = temporary(listed);
+  const fixed = [...system, ...tools, ...tmp, ...listed, own];
   const homes = home !== null && needsOwnHome(home, fixed) ? [privateAt(home)] : [];
-  const kept = protectedPaths.map((path): Mount => {
-    const at = `${workingDir}/${path.replace(/\/+$/, "")}`;
-    return { kind: "readonly", at, source: at };
+  const kept = protectedPaths.flatMap((path) => {
+    const source = `${workingDir}/${path.replace(/\/+$/, "")}`;
+    return [source, ...placesOf(source, fixed)].map((at): Mount => ({ kind: "readonly", at, source }));
   });
-  const covers = hidden.filter((path) => hostPath({ mounts: fixed }, path) !== null).map(privateAt);
+  const covers = hidden.flatMap((path) => placesOf(path, fixed)).map(privateAt);
   const byPlace = new Map<string, Mount>();
-  for (const mount of [...system, ...tools, ...temporary, ...homes, ...listed, own, ...kept, ...covers]) {
+  for (const mount of [...system, ...tools, ...tmp, ...homes, ...listed, own, ...kept, ...covers]) {
     byPlace.delete(mount.at);
     byPlace.set(mount.at, mount);
   }
@@ -104,6 +106,14 @@ export function hostPath({ mounts }: Pick<SandboxView, "mounts">, path: string):
   const mount = coveredBy(path, mounts);
   if (mount === null || mount.kind === "private" || mount.kind === "link") return null;
   return mount.source + path.slice(mount.at.length);
+}
+
+/** Where a path of the host is seen: what is listed by a link is there by both of its names. */
+function placesOf(path: string, mounts: readonly Mount[]): readonly string[] {
+  const places = mounts.flatMap((mount) =>
+    "source" in mount && isBelow(path, mount.source) ? [mount.at + path.slice(mount.source.length)] : [],
+  );
+  return places.filter((place) => hostPath({ mounts }, place) === path);
 }
 
 /** The mount that decides about a path, or `null`. */
