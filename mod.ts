@@ -85,7 +85,7 @@ export async function loadConfig(path?: string): Promise<Configuration> {
   const { found } = await locateConfig(path);
   if (found === null) return defaultConfig(definition);
   const { parseConfig } = await import("./src/config/toml.ts");
-  return parseConfig(definition, found.text, { origin: found.path });
+  return parseConfig(definition, found.text, { origin: found.path, file: found.path });
 }
 
 /**

@@ -1,6 +1,6 @@
 /** `explain`: what `run` would do, for people or as JSON. Runs nothing. */
 
-import { createRuntime, loadConfig } from "../mod.ts";
+import { createRuntime } from "../mod.ts";
 import { encodeExplanation } from "../src/codec.ts";
 import { errorCodes } from "../src/errors.ts";
 import type { Candidate, ClauseReport, ExecuteOptions, Explanation } from "../src/runtime-types.ts";
@@ -9,6 +9,7 @@ import { formatSize } from "../src/units.ts";
 import { formatSeconds } from "./exit-code.ts";
 import { openInput } from "./input.ts";
 import { type Output, type Style, stdout } from "./output.ts";
+import { readConfig } from "./read-config.ts";
 import { chosenBy, inCurrentDirectory, type RequestFlags, readRequest } from "./request-flags.ts";
 import { type Cell, formatTable } from "./table.ts";
 import type { CommandWords } from "./words.ts";
@@ -17,7 +18,7 @@ import type { CommandWords } from "./words.ts";
 export async function explain({ command, args }: CommandWords, flags: RequestFlags): Promise<number> {
   const request = readRequest(flags);
   const stdin = openInput(flags.stdin);
-  const config = await loadConfig(flags.config);
+  const config = await readConfig(flags);
   const located = inCurrentDirectory(request, flags, config);
   const options: ExecuteOptions = stdin === undefined ? located : { ...located, stdin };
   const runtime = await createRuntime(config, chosenBy(flags));

@@ -1,6 +1,6 @@
 /** `run`: a command, live or as one JSON object. */
 
-import { createRuntime, loadConfig } from "../mod.ts";
+import { createRuntime } from "../mod.ts";
 import { encodeOutput } from "../src/codec.ts";
 import { RuntimeError } from "../src/errors.ts";
 import type { ExecuteOptions, ExecutionOutput, Runtime } from "../src/runtime-types.ts";
@@ -11,6 +11,7 @@ import { Interrupted, type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { runLive } from "./live.ts";
 import { createMessages, describeFailure } from "./messages.ts";
 import { stderr, stdout } from "./output.ts";
+import { readConfig } from "./read-config.ts";
 import { chosenBy, inCurrentDirectory, type RequestFlags, readRequest } from "./request-flags.ts";
 import { saveFiles } from "./save-files.ts";
 import type { CommandWords } from "./words.ts";
@@ -31,7 +32,7 @@ export async function run(words: CommandWords, flags: RequestFlags): Promise<num
     const said: Warning[] = [];
     const log = (warning: Warning) => void (warning.code === "backend_chosen" || said.push(warning));
     const { runtime, config } = await interrupts.orNever(
-      loadConfig(flags.config).then(async (config) => {
+      readConfig(flags).then(async (config) => {
         return { config, runtime: await createRuntime(config, { log, ...chosenBy(flags) }) };
       }),
     );

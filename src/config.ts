@@ -49,9 +49,12 @@ export interface Definition<Fragments extends readonly AnyFragment[] = readonly 
 export interface ValidateOptions {
   /** Names the source in errors: a path, mostly. @default "the configuration" */
   readonly origin?: string;
+  /** The file that it came from. */
+  readonly file?: string | undefined;
 }
 
 interface Provenance {
+  readonly file: string | undefined;
   readonly definition: Definition;
   /** What was written, under canonical keys. */
   readonly values: unknown;
@@ -96,7 +99,7 @@ export function defineConfig<const Fragments extends readonly AnyFragment[]>(
 export function validateConfig<Fragments extends readonly AnyFragment[]>(
   definition: Definition<Fragments>,
   input: unknown,
-  { origin = "the configuration" }: ValidateOptions = {},
+  { origin = "the configuration", file }: ValidateOptions = {},
 ): ConfigOf<Fragments> {
   const earlier = typeof input === "object" && input !== null ? provenance.get(input) : undefined;
   if (earlier?.definition === definition) return input as ConfigOf<Fragments>;
@@ -110,7 +113,7 @@ export function validateConfig<Fragments extends readonly AnyFragment[]>(
   const config = deepFreeze(result.output) as unknown as ConfigOf<Fragments>;
   problems.push(...checkConfig({ config, fragments, spellings, written }));
   if (problems.length > 0) throw configError(problems, origin);
-  provenance.set(config, { definition, values, written, toolNames });
+  provenance.set(config, { file: file ?? earlier?.file, definition, values, written, toolNames });
   return config;
 }
 
@@ -141,7 +144,8 @@ export function amendConfig<Fragments extends readonly AnyFragment[]>(
   path: readonly [string, ...string[]],
   value: unknown,
 ): ConfigOf<Fragments> {
-  return validateConfig(definition, writeAt(provenanceOf(config).values, path, value));
+  const { values, file } = provenanceOf(config);
+  return validateConfig(definition, writeAt(values, path, value), { file });
 }
 
 function writeAt(table: unknown, [name, ...below]: readonly string[], value: unknown): unknown {
@@ -159,6 +163,11 @@ function writeAt(table: unknown, [name, ...below]: readonly string[], value: unk
  */
 export function writtenKeys(config: Config): ReadonlySet<string> {
   return provenanceOf(config).written;
+}
+
+/** The file that the configuration was read from; `null` for one that a program wrote. */
+export function configFile(config: Config): string | null {
+  return provenanceOf(config).file ?? null;
 }
 
 /** Every tool that the configuration knows by name: custom tools, and those that only have an image of their own. */

@@ -40,11 +40,13 @@ export interface ConfigSearch {
  *    is ours: that name is many programs';
  * 4. the user's own `prx-runtime/config.toml`, in `XDG_CONFIG_HOME` or `~/.config`, on Windows in `APPDATA`.
  *
- * The project's files rule what runs, so the working directory must be one whose owner is trusted.
+ * The project's files rule what runs, so the working directory must be one whose owner is trusted. A command that worked there
+ * may have made one all the same: two of them are an error, and so is one in the place of a user's own that asks for a sandbox.
  *
  * `flag` and `PRX_CONFIG` are absolute or relative to the working directory; `tables` are the top-level names that are ours.
  *
- * @throws RuntimeError `config_invalid` where a path that somebody named is not there, or a file cannot be read.
+ * @throws RuntimeError `config_invalid` where a path that somebody named is not there, a file cannot be read, or it is not
+ *   clear which one is meant.
  * @example
  * ```ts
  * const files: Record<string, string> = { "/project/config.toml": '[runtime]\nbackend = "native"' };
@@ -68,7 +70,9 @@ export async function findConfig(
     if (text === null && named !== null) throw new RuntimeError("config_invalid", missing(named));
     const isOurs = text !== null && (shared !== true || mentions(text, tables));
     looked.push({ path, result: text === null ? "missing" : isOurs ? "used" : "unrelated" });
-    if (isOurs) return { found: { path, text, origin }, looked };
+    if (!isOurs) continue;
+    if (origin === "project") await refuseContested(path, candidates, { places, tables });
+    return { found: { path, text, origin }, looked };
   }
   return { found: null, looked };
 }
@@ -101,6 +105,42 @@ function defaultPaths({ env, workingDir, home, isWindows }: ConfigPlaces): reado
   const standard = isWindows ? env["APPDATA"] || null : home === null ? null : join(home, ".config");
   const base = own ?? standard;
   return base === null ? project : [...project, { path: join(base, "prx-runtime/config.toml"), origin: "user" }];
+}
+
+/** @throws RuntimeError `config_invalid` where another file has as good a claim as the project's that was found. */
+async function refuseContested(
+  path: string,
+  candidates: readonly Candidate[],
+  { places, tables }: { readonly places: ConfigPlaces; readonly tables: readonly string[] },
+): Promise<void> {
+  for (const other of candidates) {
+    if (other.path === path) continue;
+    // What this user cannot read was not made for this user.
+    const text = await places.readText(other.path).catch(() => null);
+    if (text === null) continue;
+    if (other.origin === "project" && (other.shared !== true || mentions(text, tables))) {
+      const which = `There are two configurations in the working directory, ${path} and ${other.path}`;
+      throw new RuntimeError(
+        "config_invalid",
+        `${which}, and a command may have made one: remove it, or name the other`,
+      );
+    }
+    if (other.origin === "user" && asksForSandbox(text)) {
+      const which = `${path} would be used in the place of your own ${other.path}, which asks for a sandbox`;
+      throw new RuntimeError("config_invalid", `${which}, and a command may have made it: name the one you mean`);
+    }
+  }
+}
+
+/** What cannot be parsed may ask for anything. */
+function asksForSandbox(toml: string): boolean {
+  try {
+    const { security } = parseTables(toml);
+    const { sandbox } = (security ?? {}) as { readonly sandbox?: { readonly backend?: unknown } };
+    return sandbox?.backend !== undefined && sandbox.backend !== "none";
+  } catch {
+    return true;
+  }
 }
 
 function missing({ path, origin }: Candidate): string {

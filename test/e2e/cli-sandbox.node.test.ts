@@ -1,6 +1,6 @@
 /** `--sandbox`: a command works in the directory it is typed in and sees nothing else; what cannot be is refused. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { missing, need } from "../fixtures/needed.ts";
@@ -57,4 +57,54 @@ test("doctor tries every sandbox, whatever is configured", async () => {
   const { sandboxes } = JSON.parse(stdout.toString());
   expect(sandboxes.map(({ name }: { name: string }) => name)).toEqual(["bubblewrap", "firejail"]);
   expect(sandboxes[0]).toEqual({ name: "bubblewrap", available: true, problem: null });
+});
+
+describe("a command cannot change what rules the next one", () => {
+  const make = (name: string) => {
+    const cwd = join(folder, name);
+    mkdirSync(cwd);
+    return cwd;
+  };
+  const toml = (backend: string) => `[security.sandbox]\nbackend = "${backend}"\n`;
+  const plain = Object.fromEntries(Object.entries(env).filter(([name]) => name !== "PRX_CONFIG"));
+  const run = async (cwd: string, ...words: string[]) =>
+    textOf(await prx("node", ["run", ...words], { env: plain, cwd }));
+
+  test.each(["bubblewrap", "firejail"])("in the project's own configuration, under %s", async (backend) => {
+    const cwd = make(`own-${backend}`);
+    mkdirSync(join(cwd, ".prx"));
+    const file = join(cwd, ".prx/config.toml");
+    writeFileSync(file, toml(backend));
+    const script =
+      "echo > .prx/config.toml; rm -rf .prx; mv .prx away; echo '[runtime]' > prx-runtime.toml; cat .prx/config.toml";
+    expect(await run(cwd, "--", "sh", "-c", script)).toMatchObject({ stdout: toml(backend) });
+    expect(readFileSync(file, "utf8")).toBe(toml(backend));
+    expect(await run(cwd, "--", "cat", "/etc/shadow")).toMatchObject({
+      code: 78,
+      stdout: "",
+      stderr: expect.stringContaining("There are two configurations"),
+    });
+  });
+
+  test("by making one where the command line asks for a sandbox", async () => {
+    const cwd = make("planted");
+    const script = "printf '[security.sandbox]\nreadonly_paths = [\"/etc/shadow\"]\n' > prx-runtime.toml";
+    expect(await run(cwd, "--sandbox", "bubblewrap", "--", "sh", "-c", script)).toMatchObject({ code: 0 });
+    const next = ["--sandbox", "bubblewrap", "--", "cat", "/etc/shadow"];
+    expect(await run(cwd, ...next)).toMatchObject({
+      code: 78,
+      stdout: "",
+      stderr: expect.stringContaining("--config"),
+    });
+    expect(await run(cwd, "--config", "prx-runtime.toml", "--sandbox", "bubblewrap", "--", "true")).toMatchObject({
+      code: 0,
+    });
+  });
+
+  test("by a link in the place of the configuration", async () => {
+    const cwd = make("linked");
+    writeFileSync(join(folder, "shared.toml"), toml("bubblewrap"));
+    symlinkSync(join(folder, "shared.toml"), join(cwd, "prx-runtime.toml"));
+    expect(await run(cwd, "--", "true")).toMatchObject({ code: 77, stderr: expect.stringContaining("is the link") });
+  });
 });

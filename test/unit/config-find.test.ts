@@ -38,12 +38,11 @@ describe("the search", () => {
     const files: Record<string, string> = { ...all };
     found.push((await find({ files, env }, "/flag.toml")).found);
     found.push((await find({ files, env })).found);
-    for (const next of [
-      "/project/prx-runtime.toml",
-      "/project/.prx/config.toml",
-      "/project/config.toml",
-      "/xdg/prx-runtime/config.toml",
-    ]) {
+    const inProject = ["/project/prx-runtime.toml", "/project/.prx/config.toml", "/project/config.toml"];
+    for (const next of [...inProject, "/xdg/prx-runtime/config.toml"]) {
+      for (const name of inProject)
+        if (name === next) files[name] = ours;
+        else delete files[name];
       found.push((await find({ files, env: { XDG_CONFIG_HOME: "/xdg" } })).found);
       delete files[next];
     }
@@ -111,7 +110,9 @@ describe("a path that somebody named", () => {
   });
 
   test("counts as unset where the variable is empty", async () => {
-    expect((await find({ files: all, env: { PRX_CONFIG: "" } })).found?.origin).toBe("project");
+    expect((await find({ files: { "/project/config.toml": ours }, env: { PRX_CONFIG: "" } })).found?.origin).toBe(
+      "project",
+    );
   });
 });
 
@@ -148,4 +149,38 @@ test("a file that cannot be read is an error, and not passed over", async () => 
   const search = findConfig({ ...machine, readText }, { tables: definition.tables });
   await expect(search).rejects.toBeInstanceOf(RuntimeError);
   await expect(search).rejects.toThrow("Configuration /project/prx-runtime.toml cannot be read: permission denied");
+});
+
+describe("a project's file is not taken", () => {
+  const project = "/project/config.toml";
+  const user = "/home/ada/.config/prx-runtime/config.toml";
+
+  test("beside another one", async () => {
+    const files = { [project]: ours, "/project/prx-runtime.toml": ours };
+    await expect(find({ files })).rejects.toMatchObject({ code: "config_invalid" });
+    await expect(find({ files })).rejects.toThrow(
+      /two configurations in the working directory, \/project\/prx-runtime\.toml and \/project\/config\.toml/,
+    );
+    expect((await find({ files: { ...files, [project]: 'title = "a site"' } })).found?.path).toBe(
+      "/project/prx-runtime.toml",
+    );
+    expect((await find({ files }, project)).found?.path).toBe(project);
+  });
+
+  test.each(['[security.sandbox]\nbackend = "auto"', 'security = { sandbox = { backend = "firejail" } }', "no TOML"])(
+    "in the place of the user's own that asks for a sandbox: %j",
+    async (text) => {
+      const files = { [project]: ours, [user]: text };
+      await expect(find({ files })).rejects.toThrow(/your own .*, which asks for a sandbox/);
+      expect((await find({ files }, project)).found?.path).toBe(project);
+      expect((await find({ files: { [user]: text } })).found?.path).toBe(user);
+    },
+  );
+
+  test.each(["", '[security.sandbox]\nbackend = "none"', '[runtime]\nbackend = "native"'])(
+    "in the place of another of the user's own it is: %j",
+    async (text) => {
+      expect((await find({ files: { [project]: ours, [user]: text } })).found?.path).toBe(project);
+    },
+  );
 });

@@ -12,6 +12,7 @@ const view = composeView({
     toolchains: [],
     listed: [],
     protectedPaths: [],
+    keptFiles: [],
     hidden: [],
     network: false,
     workingDir: "/home/u/w",

@@ -24,7 +24,7 @@ const system = [
 ];
 const viewOf = (given: Partial<ViewParts> = {}) =>
   composeView({
-    ...{ system, toolchains: [], listed: [], protectedPaths: [], hidden: [], network: false },
+    ...{ system, toolchains: [], listed: [], protectedPaths: [], keptFiles: [], hidden: [], network: false },
     ...{ workingDir: "/home/u/work", home: "/home/u" },
     ...given,
   });

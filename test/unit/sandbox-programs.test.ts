@@ -13,7 +13,16 @@ import { scratchDirectory } from "./native-scratch.ts";
 const { at, makeDirectory } = scratchDirectory();
 const view = composeView({
   system: [{ kind: "readonly", at: "/usr", source: "/usr" }],
-  ...{ toolchains: [], listed: [], protectedPaths: [], hidden: [], network: false, workingDir: "/w", home: null },
+  ...{
+    toolchains: [],
+    listed: [],
+    protectedPaths: [],
+    keptFiles: [],
+    hidden: [],
+    network: false,
+    workingDir: "/w",
+    home: null,
+  },
 });
 const program = bubblewrap("/usr/bin/bwrap", { filtered: true, strayEnv: [], kernelFiles: ["/proc/sys"] });
 
@@ -32,6 +41,8 @@ describe("bubblewrap's words", () => {
         "--ro-bind",
         "/usr",
         "/usr",
+        "--perms",
+        "1777",
         "--tmpfs",
         "/tmp",
         "--bind",

@@ -99,7 +99,7 @@ describe("what several executions rely on", () => {
 test("a mount whose source was replaced by a link since it was listed is refused", () => {
   const source = makeDirectory("work/inner/listed");
   const view = composeView({
-    ...{ system: [], toolchains: [], protectedPaths: [], hidden: [], network: false, home: null },
+    ...{ system: [], toolchains: [], protectedPaths: [], keptFiles: [], hidden: [], network: false, home: null },
     ...{ listed: [{ kind: "readonly", at: source, source }], workingDir: at("work") },
   });
   expect(view.mounts.map((mount) => mount.at)).toContain(at("work/inner"));

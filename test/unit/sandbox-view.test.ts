@@ -7,7 +7,7 @@ const readonly = (at: string, source = at): Mount => ({ kind: "readonly", at, so
 const writable = (at: string, source = at): Mount => ({ kind: "writable", at, source });
 const system: readonly Mount[] = [readonly("/usr"), { kind: "link", at: "/bin", to: "usr/bin" }];
 const parts: ViewParts = {
-  ...{ system, toolchains: [], listed: [], protectedPaths: [], hidden: [], network: false },
+  ...{ system, toolchains: [], listed: [], protectedPaths: [], keptFiles: [], hidden: [], network: false },
   ...{ workingDir: "/home/u/project", home: "/home/u" },
 };
 const shown = (over: Partial<ViewParts>) =>
@@ -73,6 +73,14 @@ describe("the mounts", () => {
       expect(mounts).toContain(`private ${place}/state/prx`);
     }
     expect(mounts).toContain("private /srv/s/prx");
+  });
+
+  test("keep a file that is to stay as it is wherever it would be writable, and nowhere else", () => {
+    const keptFiles = ["/home/u/project/.prx/config.toml"];
+    expect(shown({ keptFiles }).slice(-3)).toEqual([
+      ...["writable /home/u/project", "writable /home/u/project/.prx", "readonly /home/u/project/.prx/config.toml"],
+    ]);
+    expect(shown({ keptFiles: ["/home/u/other/config.toml"] })).toEqual(shown({}));
   });
 
   test("have a /var/tmp of their own also where /var is shown", () => {

@@ -16,6 +16,8 @@ export interface SandboxFacts {
   readonly listed: readonly Mount[];
   /** Relative to the working directory. */
   readonly protectedPaths: readonly string[];
+  /** The file that rules all this: where it is, and by which name it was found. */
+  readonly configFile: { readonly real: string; readonly named: string } | null;
   /** The operator's home, by its name and by its real path. */
   readonly homes: readonly string[];
   /** Where this user's hosts keep their records. */
@@ -46,6 +48,7 @@ export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDi
     workingDir: workingDir ?? unmade,
     home: normalHome(plan.env["HOME"]),
     protectedPaths: facts.protectedPaths,
+    keptFiles: facts.configFile === null ? [] : [facts.configFile.real],
     hidden: [facts.stateDirectory],
     network,
   });
@@ -67,7 +70,7 @@ export function sandboxVerdicts(
   const { name } = facts.program;
   const enforced = (because: string): Verdict => ({ grade: "enforced", because });
   const tooWide = workingDir === null ? null : showsTooMuch(workingDir, facts);
-  const cannot = ownsProgram(view, facts.program) ?? facts.program.cannot(view);
+  const cannot = ownsProgram(view, facts.program) ?? ownsConfig(view, facts) ?? facts.program.cannot(view);
   const withoutNetwork = enforced(`${name} gives it a network of its own, with nothing but its loopback`);
   return {
     network:
@@ -87,6 +90,14 @@ function ownsProgram({ mounts }: SandboxView, { file }: SandboxProgram): string 
   const owner = mounts.find((mount) => mount.kind === "writable" && isBelow(file, mount.source));
   if (owner === undefined) return null;
   return `The command can write ${owner.at}, where the sandbox program ${file} is: keep it elsewhere`;
+}
+
+/** What a link leads to can be kept as it is, and the link cannot. */
+function ownsConfig({ mounts }: SandboxView, { configFile }: SandboxFacts): string | null {
+  if (configFile === null || configFile.named === configFile.real) return null;
+  const owner = mounts.find((mount) => mount.kind === "writable" && isBelow(configFile.named, mount.source));
+  if (owner === undefined) return null;
+  return `The command can write ${owner.at}, where the configuration is the link ${configFile.named}: name the file that it leads to`;
 }
 
 function workspaceVerdict(asked: string, tooWide: string | null, name: string): Verdict {

@@ -36,6 +36,8 @@ export interface ViewParts {
   readonly home: string | null;
   /** Names in the working directory that stay as they are, or stay missing. */
   readonly protectedPaths: readonly string[];
+  /** Files of the host that stay as they are, wherever they would be writable. */
+  readonly keptFiles: readonly string[];
   /** Directories of the host that nothing else may show. */
   readonly hidden: readonly string[];
   readonly network: boolean;
@@ -53,7 +55,7 @@ export const ownPlaces: readonly string[] = ["/tmp", "/var/tmp", "/run", "/proc"
 
 /** The later of two that name one place wins: the system's, toolchains', private ones, what is listed, the working directory. */
 export function composeView(parts: ViewParts): SandboxView {
-  const { system, toolchains, listed, workingDir, home, protectedPaths, hidden, network } = parts;
+  const { system, toolchains, listed, workingDir, home, network } = parts;
   const own: Mount = { kind: "writable", at: workingDir, source: workingDir };
   const writable = [own, ...listed.filter(({ kind }) => kind === "writable")];
   // A directory of tools inside of the project belongs to the project: it stays writable.
@@ -61,11 +63,11 @@ export function composeView(parts: ViewParts): SandboxView {
   const tmp = temporary(listed);
   const fixed = [...system, ...tools, ...tmp, ...listed, own];
   const homes = home !== null && needsOwnHome(home, fixed) ? [privateAt(home)] : [];
-  const kept = protectedPaths.flatMap((path) => {
-    const source = `${workingDir}/${path.replace(/\/+$/, "")}`;
-    return [source, ...placesOf(source, fixed)].map((at): Mount => ({ kind: "readonly", at, source }));
-  });
-  const covers = hidden.flatMap((path) => placesOf(path, fixed)).map(privateAt);
+  const names = parts.protectedPaths.map((path) => `${workingDir}/${path.replace(/\/+$/, "")}`);
+  const kept = [...names, ...parts.keptFiles].flatMap((source) =>
+    placesOf(source, fixed).map((at): Mount => ({ kind: "readonly", at, source })),
+  );
+  const covers = parts.hidden.flatMap((path) => placesOf(path, fixed)).map(privateAt);
   const byPlace = new Map<string, Mount>();
   for (const mount of [...system, ...tools, ...tmp, ...homes, ...listed, own, ...kept, ...covers]) {
     byPlace.delete(mount.at);

@@ -1,0 +1,24 @@
+/** The configuration that a command line means. */
+
+import { type Configuration, loadConfig, locateConfig, RuntimeError, type SandboxChoice } from "../mod.ts";
+
+/** The flags that have a say in it. */
+export interface ConfigFlags {
+  readonly config?: string;
+  readonly sandbox?: SandboxChoice;
+}
+
+/**
+ * @throws RuntimeError `config_invalid`, also for a file that was only found, where the command line asks for a sandbox: a
+ *   command that worked in one may have made it, and it could take back what is asked for.
+ */
+export async function readConfig({ config, sandbox }: ConfigFlags): Promise<Configuration> {
+  if (sandbox !== undefined && config === undefined) {
+    const { found } = await locateConfig();
+    if (found?.origin === "project") {
+      const what = `--sandbox is asked for, and ${found.path} was found in the working directory, where a sandboxed command may have made it`;
+      throw new RuntimeError("config_invalid", `${what}: name it by --config if it is yours, or remove it`);
+    }
+  }
+  return loadConfig(config);
+}
