@@ -1,4 +1,4 @@
-/** Files in and outputs out of a working directory that a hostile command may have filled with links. */
+/** Files in and outputs out of a working directory that a hostile command may have filled with links, and may be changing still. */
 
 import {
   closeSync,
@@ -7,39 +7,17 @@ import {
   fchownSync,
   fstatSync,
   lchownSync,
-  mkdirSync,
-  mkdtempSync,
   openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
+  readSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, sep } from "node:path";
 import { messageOf, RuntimeError } from "../src/errors.ts";
-import type { CollectedFile, FileOwner, Leftover, PlannedFile } from "../src/types.ts";
+import type { CollectedFile, FileOwner, PlannedFile } from "../src/types.ts";
+import { LeadsOut, walk } from "./directory-walk.ts";
+import { openRegularFile } from "./held-directory.ts";
 
 /** The most of one output that is brought out, in bytes. It is held in memory, whoever wrote it. */
 export const maxOutputFileBytes = 64 * 1024 * 1024;
-
-/** Not through a link that stands in a file's place: it may lead anywhere; nor waiting for the other end of a pipe that does. */
-const unguided = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
-/** A directory of nobody else's. */
-export function makePrivateDirectory(): string {
-  return realpathSync(mkdtempSync(join(tmpdir(), "prx-")));
-}
-
-/** Answers what of it is still there. */
-export function removePrivateDirectory(directory: string): readonly Leftover[] {
-  try {
-    rmSync(directory, { recursive: true, force: true, maxRetries: 2 });
-    return [];
-  } catch (error) {
-    return [{ kind: "directory", name: directory, reason: String(error) }];
-  }
-}
 
 export interface WriteFilesOptions {
   readonly bytes: ReadonlyMap<string, Uint8Array>;
@@ -51,13 +29,11 @@ export interface WriteFilesOptions {
 /** @throws RuntimeError `files_failed`, naming the path. */
 export function writeFiles(root: string, files: readonly PlannedFile[], options: WriteFilesOptions): void {
   const { bytes, backend, owner } = options;
+  const made = (place: string) => owner !== undefined && lchownSync(place, owner.uid, owner.gid);
   for (const { path, executable } of files) {
     try {
-      const parent = makeParents(root, path, owner);
-      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | unguided;
-      const fd = openSync(join(parent, path.slice(path.lastIndexOf("/") + 1)), flags, executable ? 0o755 : 0o644);
+      const fd = walk(root, path, ({ place }) => openForWriting(place, executable ? 0o755 : 0o644), { made });
       try {
-        if (!fstatSync(fd).isFile()) throw new Error("what stands in its place is not a regular file");
         // The mode above is only for a file that was not there before.
         if (executable) fchmodSync(fd, 0o755);
         if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
@@ -75,31 +51,17 @@ export function writeFiles(root: string, files: readonly PlannedFile[], options:
   }
 }
 
-/** The directories above a file, made where they are missing; each is below the root by its real path. */
-function makeParents(root: string, path: string, owner: FileOwner | undefined): string {
-  let directory = root;
-  for (const part of path.split("/").slice(0, -1)) {
-    directory = join(directory, part);
-    if (makeDirectory(directory) && owner !== undefined) lchownSync(directory, owner.uid, owner.gid);
-    const real = realpathSync(directory);
-    if (!isBelow(real, root)) throw new Error(`${part} leads out of the working directory`);
-    directory = real;
-  }
-  return directory;
-}
-
-/** Answers whether it was missing. Not by `recursive`: Node tries for ever where a file system, such as procfs, says of a new name that it does not exist. */
-function makeDirectory(directory: string): boolean {
+/** Opens a regular file, emptied, or makes one. */
+export function openForWriting(place: string, mode: number): number {
   try {
-    mkdirSync(directory);
-    return true;
+    return openRegularFile(place, constants.O_WRONLY | constants.O_TRUNC);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    return false;
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    return openSync(place, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   }
 }
 
-/** Reads outputs once nothing of the command runs any more, so that nothing changes between look and read. */
+/** Reads outputs once nothing of the command is known to run any more. Others may be at work in the same directory. */
 export function collectFiles(root: string, paths: readonly string[]): readonly CollectedFile[] {
   return paths.map((path) => {
     try {
@@ -111,27 +73,28 @@ export function collectFiles(root: string, paths: readonly string[]): readonly C
 }
 
 function readInside(root: string, path: string): Uint8Array {
-  const file = join(realpathSync(dirname(join(root, path))), path.slice(path.lastIndexOf("/") + 1));
-  if (!isBelow(file, root)) throw new Error("it leads out of the working directory");
-  const fd = openSync(file, constants.O_RDONLY | unguided);
+  const fd = walk(root, path, ({ place }) => openRegularFile(place, constants.O_RDONLY));
   try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile()) throw new Error("it is not a regular file");
-    if (stats.size > maxOutputFileBytes)
-      throw new Error(`it has ${stats.size} bytes, the most is ${maxOutputFileBytes}`);
-    return new Uint8Array(readFileSync(fd));
+    const { size } = fstatSync(fd);
+    if (size > maxOutputFileBytes) throw new Error(`it has ${size} bytes, the most is ${maxOutputFileBytes}`);
+    return readUpTo(fd, size);
   } finally {
     closeSync(fd);
   }
 }
 
+/** No more than it had: somebody may be writing to it without end. */
+function readUpTo(fd: number, size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  let filled = 0;
+  for (let read = 1; read > 0 && filled < size; filled += read) read = readSync(fd, bytes, filled, size - filled, null);
+  return filled === size ? bytes : bytes.slice(0, filled);
+}
+
 function reasonOf(error: unknown): string {
+  if (error instanceof LeadsOut) return "it leads out of the working directory";
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
   if (code === "ELOOP" || code === "EMLINK") return "it is a symbolic link";
   return messageOf(error);
-}
-
-function isBelow(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 }

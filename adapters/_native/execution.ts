@@ -1,6 +1,7 @@
 /** One local process from spawn to the last trace of it. */
 
-import { collectFiles, makePrivateDirectory, removePrivateDirectory, writeFiles } from "../../host/workspace-files.ts";
+import { makePrivateDirectory, removePrivateDirectory } from "../../host/private-directory.ts";
+import { collectFiles, writeFiles } from "../../host/workspace-files.ts";
 import { messageOf, RuntimeError } from "../../src/errors.ts";
 import type {
   CollectedFile,

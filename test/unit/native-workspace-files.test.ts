@@ -16,13 +16,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  collectFiles,
-  makePrivateDirectory,
-  maxOutputFileBytes,
-  removePrivateDirectory,
-  writeFiles,
-} from "../../host/workspace-files.ts";
+import { makePrivateDirectory, removePrivateDirectory } from "../../host/private-directory.ts";
+import { collectFiles, maxOutputFileBytes, writeFiles } from "../../host/workspace-files.ts";
 import { RuntimeError } from "../../src/errors.ts";
 import type { PlannedFile } from "../../src/types.ts";
 import { scratchDirectory } from "./native-scratch.ts";
