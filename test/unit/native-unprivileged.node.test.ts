@@ -1,7 +1,7 @@
 /** What only shows to a user who may not do everything, or to a process that can be left hanging: each in a process of its own. */
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, closeSync, copyFileSync, openSync } from "node:fs";
+import { chmodSync, closeSync, copyFileSync, existsSync, openSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { scratchDirectory } from "./native-scratch.ts";
 
@@ -23,18 +23,19 @@ function run(text: string, user?: number): string {
 const importing = (names: string, file: string, room = "adapters/_native") =>
   `import { ${names} } from ${JSON.stringify(new URL(`../../${room}/${file}`, import.meta.url))};`;
 
-describe("as a user without privileges", () => {
-  /** Why this cannot be asked here, or `null`. */
-  function reason(): string | null {
-    if (process.getuid?.() !== 0) return "only root can become another user";
-    try {
-      run(importing("resolveCommand", "resolve-command.ts"), nobody);
-      return null;
-    } catch {
-      return "the checkout cannot be read by another user";
-    }
+/** Why this cannot be asked here, or `null`. */
+function whyNotNobody(): string | null {
+  if (process.getuid?.() !== 0) return "only root can become another user";
+  try {
+    run(importing("resolveCommand", "resolve-command.ts"), nobody);
+    return null;
+  } catch {
+    return "the checkout cannot be read by another user";
   }
-  const why = reason();
+}
+
+describe("as a user without privileges", () => {
+  const why = whyNotNobody();
   const outcome = (file: string) =>
     run(
       `${importing("resolveCommand", "resolve-command.ts")}
@@ -60,6 +61,27 @@ describe("as a user without privileges", () => {
     write("closed/tool", "#!/bin/sh\n", 0o755);
     chmodSync(at("closed"), 0o700);
     expect(outcome(at("closed/tool"))).toBe("command_not_found");
+  });
+});
+
+describe("a private directory", () => {
+  test("goes with directories that nobody may write or look into, and no link of it is followed", ({ skip }) => {
+    const isRoot = process.getuid?.() === 0;
+    const outside = write("outside/kept", "");
+    chmodSync(at("outside"), 0o555);
+    const text = `${importing("makePrivateDirectory, removePrivateDirectory", "private-directory.ts", "host")}
+      import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+      const made = makePrivateDirectory();
+      mkdirSync(made + "/x/y", { recursive: true });
+      mkdirSync(made + "/closed/deeper", { recursive: true });
+      writeFileSync(made + "/x/y/a", "");
+      symlinkSync(${JSON.stringify(at("outside"))}, made + "/x/y/out");
+      for (const [name, mode] of [["closed/deeper", 0], ["closed", 0], ["x/y", 0o555], ["x", 0o555], ["", 0o500]]) chmodSync(made + "/" + name, mode);
+      console.log(JSON.stringify(removePrivateDirectory(made)), existsSync(made));`;
+    if (isRoot && whyNotNobody() !== null) skip(whyNotNobody() ?? "");
+    expect(run(text, isRoot ? nobody : undefined)).toBe("[] false");
+    expect([statSync(at("outside")).mode & 0o777, existsSync(outside)]).toEqual([0o555, true]);
+    chmodSync(at("outside"), 0o755);
   });
 });
 
