@@ -6,11 +6,12 @@ import { lstatSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { placeMissing } from "../../adapters/_native/sandbox/protected-paths.ts";
 import { collectFiles, writeFiles } from "../../host/workspace-files.ts";
 import { missing, need } from "../fixtures/needed.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
-const { write, makeDirectory } = scratchDirectory();
+const { at, write, makeDirectory } = scratchDirectory();
 const program = fileURLToPath(new URL("../fixtures/exchange.py", import.meta.url));
 const tries = 1500;
 
@@ -93,6 +94,26 @@ describe("a directory that is a link half of the time", () => {
     expect(told).not.toContain("outside");
     expect(readdirSync(outside)).toEqual(["file"]);
   });
+});
+
+test("a protected name is neither made nor taken away where a link leads that stands above it half of the time", async () => {
+  makeDirectory(`${rooms}/outside/hooks`);
+  makeDirectory(`${rooms}/root/directory`);
+  symlinkSync(outside, join(root, "link"));
+  await exchange("directory", "link");
+  const record = { ownDirectory: at(`${rooms}/state/host`), id: "x" };
+  let placed = 0;
+  for (let round = 0; round < tries / 5; round += 1) {
+    try {
+      const { remove } = placeMissing(root, ["directory/hooks/", "directory/new"], record);
+      placed += 1;
+      remove();
+    } catch {
+      // The link stood there.
+    }
+  }
+  expect(placed).toBeGreaterThan(0);
+  expect(readdirSync(outside)).toEqual(["hooks"]);
 });
 
 test("a file in the place of a link, half of the time, is written to alone", async () => {

@@ -5,13 +5,14 @@
  */
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { holdDirectory, nodeOf } from "../../../host/held-directory.ts";
 import { inTurnAt } from "../cgroup-turn.ts";
 
 /** A placeholder by its place and by what it is: two paths can lead to one. */
 export interface Placeholder {
   readonly path: string;
-  /** Device and inode. */
+  /** As `nodeOf` gives it. */
   readonly node: string;
 }
 
@@ -67,10 +68,10 @@ export function dropRecordsOf(ownDirectory: string): void {
   });
 }
 
-/** Of a placeholder; `null` where nothing is. */
-export function nodeOf(path: string): string | null {
-  const stats = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
+/** `null` where nothing is. */
+export function nodeAt(place: string): string | null {
+  const stats = lstatSync(place, { throwIfNoEntry: false, bigint: true });
+  return stats === undefined ? null : nodeOf(stats);
 }
 
 function dropAll(ownDirectory: string, records: readonly string[], placeholders: readonly Placeholder[]): void {
@@ -83,13 +84,22 @@ function dropAll(ownDirectory: string, records: readonly string[], placeholders:
 
 function removeEmpty(path: string, node: string): void {
   try {
-    if (nodeOf(path) !== node) return;
-    const stats = lstatSync(path);
-    if (stats.isDirectory()) rmdirSync(path);
-    else if (stats.isFile() && stats.size === 0) unlinkSync(path);
+    const directory = holdDirectory(dirname(path));
+    try {
+      removeIfEmpty(directory.at(basename(path)), node);
+    } finally {
+      directory.close();
+    }
   } catch {
     // Somebody has put something into it, or taken it away: it is not ours any more.
   }
+}
+
+function removeIfEmpty(place: string, node: string): void {
+  if (nodeAt(place) !== node) return;
+  const stats = lstatSync(place);
+  if (stats.isDirectory()) rmdirSync(place);
+  else if (stats.isFile() && stats.size === 0) unlinkSync(place);
 }
 
 function recordsIn(home: string): readonly string[] {

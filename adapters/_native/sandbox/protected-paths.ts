@@ -2,10 +2,11 @@
 
 import { closeSync, constants, lstatSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { type HeldDirectory, holdDirectory, holdEntry } from "../../../host/held-directory.ts";
 import { RuntimeError } from "../../../src/errors.ts";
 import {
   dropRecord,
-  nodeOf,
+  nodeAt,
   nodesInUse,
   type Placeholder,
   type RecordPlace,
@@ -56,29 +57,55 @@ interface Placing {
   readonly others: ReadonlySet<string>;
 }
 
-function placeOne(workingDir: string, name: string, { placed, others }: Placing): void {
+function placeOne(workingDir: string, name: string, placing: Placing): void {
   const parts = name.split("/").filter((part) => part !== "");
   let path = workingDir;
-  for (const [index, part] of parts.entries()) {
-    path = join(path, part);
-    const kind = kindOf(path);
-    const isDirectory = index < parts.length - 1 || name.endsWith("/");
-    if (kind === "link") throw unprotected(path, "is a symbolic link");
-    if (kind === "other" && index < parts.length - 1) throw unprotected(path, "is no directory");
-    if (kind === "missing") makeEmpty(path, isDirectory);
-    const node = nodeOf(path);
-    // Another execution's placeholder goes with the last of those that rely on it, which may be this one.
-    if (node !== null && (kind === "missing" || others.has(node))) placed.push({ path, node });
+  let directory = holdDirectory(workingDir);
+  try {
+    for (const [index, part] of parts.entries()) {
+      path = join(path, part);
+      const isLast = index === parts.length - 1;
+      placePart({ path, place: directory.at(part) }, { isLast, isDirectory: !isLast || name.endsWith("/") }, placing);
+      if (isLast) return;
+      const above = directory;
+      directory = enter(above, part, path);
+      above.close();
+    }
+  } finally {
+    directory.close();
   }
 }
 
-function makeEmpty(path: string, isDirectory: boolean): void {
-  if (isDirectory) mkdirSync(path);
-  else closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644));
+/** What was looked at is used by its place in a directory that is held: a command may swap what leads there. */
+function placePart(
+  { path, place }: { readonly path: string; readonly place: string },
+  { isLast, isDirectory }: { readonly isLast: boolean; readonly isDirectory: boolean },
+  { placed, others }: Placing,
+): void {
+  const kind = kindOf(place);
+  if (kind === "link") throw unprotected(path, "is a symbolic link");
+  if (kind === "other" && !isLast) throw unprotected(path, "is no directory");
+  if (kind === "missing") makeEmpty(place, isDirectory);
+  const node = nodeAt(place);
+  // Another execution's placeholder goes with the last of those that rely on it, which may be this one.
+  if (node !== null && (kind === "missing" || others.has(node))) placed.push({ path, node });
 }
 
-function kindOf(path: string): "link" | "directory" | "other" | "missing" {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+function enter(above: HeldDirectory, part: string, path: string): HeldDirectory {
+  try {
+    return holdEntry(above, part);
+  } catch {
+    throw unprotected(path, "was changed meanwhile");
+  }
+}
+
+function makeEmpty(place: string, isDirectory: boolean): void {
+  if (isDirectory) mkdirSync(place);
+  else closeSync(openSync(place, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644));
+}
+
+function kindOf(place: string): "link" | "directory" | "other" | "missing" {
+  const stats = lstatSync(place, { throwIfNoEntry: false });
   if (stats === undefined) return "missing";
   if (stats.isSymbolicLink()) return "link";
   return stats.isDirectory() ? "directory" : "other";
