@@ -16,6 +16,8 @@ export class LeadsOut extends Error {
 export interface WalkOptions {
   /** Told of each directory that was missing and has been made. Without it a missing one is an error. */
   readonly made?: (place: string) => void;
+  /** Told of the directories that lead to a missing one, before it is made; ends the walk by throwing. */
+  readonly missing?: (above: readonly HeldDirectory[]) => void;
   /** Whether a link in the last name's place is followed like those above it. @default false */
   readonly followsLast?: boolean;
 }
@@ -71,21 +73,38 @@ export function walk<Result>(
 function enter(
   above: HeldDirectory[],
   name: string,
-  { isLast, made, followsLast = false }: WalkOptions & { readonly isLast: boolean },
+  { isLast, made, missing, followsLast = false }: WalkOptions & { readonly isLast: boolean },
 ): { readonly place: string } | string | undefined {
   const [here] = above.slice(-1);
   if (here === undefined) throw new Error("it is nowhere");
   const place = here.at(name);
   if (isLast) return (followsLast ? linkAt(place) : null) ?? { place };
-  if (made !== undefined && makeDirectory(place)) made(place);
+  const next = holdOrLink(here, name, () => {
+    missing?.(above);
+    if (made === undefined) return false;
+    if (makeDirectory(place)) made(place);
+    return true;
+  });
+  if (typeof next === "string") return next;
+  above.push(next);
+  return undefined;
+}
+
+/** @param make asked where nothing is there; answers whether there is now */
+function holdOrLink(here: HeldDirectory, name: string, make: () => boolean): HeldDirectory | string {
   try {
-    above.push(holdEntry(here, name));
-    return undefined;
+    return holdEntry(here, name);
   } catch (error) {
-    const link = linkAt(place);
+    if (isMissing(error) && make()) return holdOrLink(here, name, () => false);
+    const link = linkAt(here.at(name));
     if (link === null) throw error;
     return link;
   }
+}
+
+/** Whether an error says that there is no such file. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 function leave(above: HeldDirectory[], cause: string): undefined {

@@ -95,17 +95,28 @@ export function holdFile(place: string): HeldFile {
 /** Where a file cannot be held: not through a link that stands in its place, nor waiting for the other end of a pipe that does. */
 const unguided = canHold ? 0 : (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
+/** A file has more names than it may have. */
+export class OtherNames extends Error {
+  constructor() {
+    super("it has other names too");
+  }
+}
+
 /**
  * Opens a regular file. Nothing else is opened, not even for a moment.
  *
  * @param flags as of open(2)
+ * @param mostNames how many hard links it may have
  * @throws Error for a link, and for whatever else stands in its place.
+ * @throws OtherNames
  */
-export function openRegularFile(place: string, flags: number): number {
+export function openRegularFile(place: string, flags: number, mostNames: number = Number.POSITIVE_INFINITY): number {
   const held = holdFile(place);
   try {
-    if (held.stats.isSymbolicLink()) throw new Error("it is a symbolic link");
-    if (!held.stats.isFile()) throw new Error("it is not a regular file");
+    const { stats } = held;
+    if (stats.isSymbolicLink()) throw new Error("it is a symbolic link");
+    if (!stats.isFile()) throw new Error("it is not a regular file");
+    if (stats.nlink > mostNames) throw new OtherNames();
     return openSync(held.path, flags | unguided);
   } finally {
     held.close();

@@ -7,14 +7,16 @@ import {
   fchownSync,
   fstatSync,
   lchownSync,
+  lstatSync,
   openSync,
   readSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { messageOf, RuntimeError } from "../src/errors.ts";
 import type { CollectedFile, FileOwner, PlannedFile } from "../src/types.ts";
-import { LeadsOut, walk } from "./directory-walk.ts";
-import { openRegularFile } from "./held-directory.ts";
+import { isMissing, LeadsOut, type Reached, walk } from "./directory-walk.ts";
+import { type HeldDirectory, nodeOf, OtherNames, openRegularFile } from "./held-directory.ts";
 
 /** The most of one output that is brought out, in bytes. It is held in memory, whoever wrote it. */
 export const maxOutputFileBytes = 64 * 1024 * 1024;
@@ -24,39 +26,89 @@ export interface WriteFilesOptions {
   readonly backend: string;
   /** Whose the files and the directories made for them are to be. @default this process's own user's */
   readonly owner?: FileOwner | undefined;
+  /** What is not to be changed. @default nothing */
+  readonly kept?: KeptPlaces | undefined;
 }
 
-/** @throws RuntimeError `files_failed`, naming the path. */
+/** Places in the working directory that no file may change. */
+export interface KeptPlaces {
+  /** Told the directories that lead to a place, and what stands there, each as `nodeOf` gives it. */
+  readonly holds: (nodes: readonly string[]) => boolean;
+  /** The refusal, in a sentence. */
+  readonly why: (path: string) => string;
+}
+
+/** @throws RuntimeError `files_failed`, or `policy_unenforceable` for a place that is kept, naming the path. */
 export function writeFiles(root: string, files: readonly PlannedFile[], options: WriteFilesOptions): void {
-  const { bytes, backend, owner } = options;
-  const made = (place: string) => owner !== undefined && lchownSync(place, owner.uid, owner.gid);
-  for (const { path, executable } of files) {
+  const { kept } = options;
+  // All of them before the first is written: what is refused leaves nothing behind.
+  if (kept !== undefined) for (const file of files) refuseKept(root, file.path, { ...options, kept });
+  for (const file of files) {
     try {
-      const fd = walk(root, path, ({ place }) => openForWriting(place, executable ? 0o755 : 0o644), { made });
-      try {
-        // The mode above is only for a file that was not there before.
-        if (executable) fchmodSync(fd, 0o755);
-        if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
-        writeFileSync(fd, bytes.get(path) ?? new Uint8Array(0));
-      } finally {
-        closeSync(fd);
-      }
+      writeOne(root, file, options);
     } catch (error) {
-      const reason = messageOf(error);
-      throw new RuntimeError("files_failed", `File ${path} could not be put into the working directory: ${reason}`, {
-        backend,
-        cause: error,
-      });
+      if (error instanceof RuntimeError) throw error;
+      const message = `File ${file.path} could not be put into the working directory: ${messageOf(error)}`;
+      throw new RuntimeError("files_failed", message, { backend: options.backend, cause: error });
     }
   }
 }
 
-/** Opens a regular file, emptied, or makes one. */
-export function openForWriting(place: string, mode: number): number {
+function refuseKept(root: string, path: string, options: WriteFilesOptions): void {
+  const refuse = refusalOf(path, options);
   try {
-    return openRegularFile(place, constants.O_WRONLY | constants.O_TRUNC);
+    walk(root, path, refuse, { missing: (above) => refuse({ above }) });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    // What cannot be reached yet is told when it is written.
+    if (error instanceof RuntimeError) throw error;
+  }
+}
+
+/** Throws where what leads to a place, or what stands there, is kept. */
+function refusalOf(path: string, { kept, backend }: WriteFilesOptions) {
+  return ({ above, place }: { readonly above: readonly HeldDirectory[]; readonly place?: string }): void => {
+    if (kept === undefined) return;
+    const stats = place === undefined ? undefined : lstatSync(place, { bigint: true, throwIfNoEntry: false });
+    const nodes = [...above.map(({ node }) => node), ...(stats === undefined ? [] : [nodeOf(stats)])];
+    if (kept.holds(nodes)) throw new RuntimeError("policy_unenforceable", kept.why(path), { backend });
+  };
+}
+
+function writeOne(root: string, { path, executable }: PlannedFile, options: WriteFilesOptions): void {
+  const { bytes, owner, kept } = options;
+  const made = (place: string) => owner !== undefined && lchownSync(place, owner.uid, owner.gid);
+  const refuse = refusalOf(path, options);
+  const open = (reached: Reached) => {
+    refuse(reached);
+    return openForWriting(reached.place, { mode: executable ? 0o755 : 0o644, isShared: kept === undefined });
+  };
+  const fd = walk(root, path, open, { made, missing: (above) => refuse({ above }) });
+  try {
+    // The mode above is only for a file that was not there before.
+    if (executable) fchmodSync(fd, 0o755);
+    if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
+    writeFileSync(fd, bytes.get(path) ?? new Uint8Array(0));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** How a file is opened for writing. */
+interface WritingOptions {
+  /** Of a file that is made. */
+  readonly mode: number;
+  /** Whether one that has other names too is written to under all of them; else it is parted from them. */
+  readonly isShared: boolean;
+}
+
+/** Opens a regular file, emptied, or makes one. */
+function openForWriting(place: string, { mode, isShared }: WritingOptions): number {
+  const names = isShared ? Number.POSITIVE_INFINITY : 1;
+  try {
+    return openRegularFile(place, constants.O_WRONLY | constants.O_TRUNC, names);
+  } catch (error) {
+    if (error instanceof OtherNames) unlinkSync(place);
+    else if (!isMissing(error)) throw error;
     return openSync(place, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   }
 }

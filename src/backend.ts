@@ -23,6 +23,8 @@ export interface BackendPolicy {
   readonly allowedWorkspaceRoots?: readonly string[];
   /** What no workspace may hold or be: whoever could write there would be more than a command. @default nothing */
   readonly keptFromWorkspaces?: readonly string[];
+  /** Names in the working directory that stay as they are, or stay missing: a request's files may not touch them. @default none */
+  readonly protectedPaths?: readonly string[];
   /** `null`: no limit unless tool or request ask for one. */
   readonly limits: ResourceLimits;
   /** Which of the limits somebody wrote, as opposed to defaults: those are demanded. */

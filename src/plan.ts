@@ -70,6 +70,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
     warnings.push(narrowed("Network", options.network, network));
   checkSearchPath(sources);
   checkCapabilities(sources);
+  checkProtected(sources);
   const workspace = await planWorkspace(sources);
   const env = composeEnv({
     host: host.env,
@@ -148,6 +149,26 @@ function checkCapabilities({ request, capabilities, backend }: PlanSources): voi
   if (request.stdin !== "none" && !capabilities.stdin) refuse("gives a command no stdin: leave it out");
   if ((files !== undefined || outputs !== undefined) && !capabilities.files)
     refuse("takes and gives no files: leave files and outputs out");
+}
+
+/** By the names as they are written; the backend knows where links among them lead. */
+function checkProtected({ request, policy, backend }: PlanSources): void {
+  const kept = (policy.protectedPaths ?? []).map((path) =>
+    path
+      .split("/")
+      .filter((part) => part !== "")
+      .join("/"),
+  );
+  for (const { path } of request.files) {
+    const held = kept.find((name) => isAtOrBelow(path, name) || isAtOrBelow(name, path));
+    if (held === undefined) continue;
+    const message = `File ${path} would change ${held}, which security.sandbox.protected_paths keeps as it is: leave it out of the request's files`;
+    throw new RuntimeError("policy_unenforceable", message, { backend });
+  }
+}
+
+function isAtOrBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(`${directory}/`);
 }
 
 function checkNames(env: Readonly<Record<string, string>>, backend: string): void {

@@ -20,6 +20,7 @@ import { watchCpuTime } from "./cpu-time.ts";
 import { drainable } from "./drain.ts";
 import type { NativeArtifact } from "./lower.ts";
 import { resolveCommand, statOf } from "./resolve-command.ts";
+import { keptPlaces, whyKept } from "./sandbox/kept-places.ts";
 import { type Placeholders, placeMissing } from "./sandbox/protected-paths.ts";
 import { sandboxed } from "./sandbox/sandboxed-spawn.ts";
 import { refuseReplaced, whyHidden } from "./sandbox/visible.ts";
@@ -41,7 +42,7 @@ const noProgress: AsyncIterable<Progress> = {
 
 /** @throws RuntimeError when nothing was begun: everything made on the way has been removed again. */
 export async function startNative(start: NativeStart): Promise<Execution> {
-  const { plan, io } = start;
+  const { plan } = start;
   const workingDir = plan.workingDir ?? makePrivateDirectory();
   let placeholders: Placeholders | null = null;
   const removeDirectory = () => {
@@ -50,16 +51,16 @@ export async function startNative(start: NativeStart): Promise<Execution> {
   };
   let cell: Cell | null = null;
   try {
-    writeFiles(workingDir, plan.files, { bytes: io.files, backend: "native" });
     const artifact = start.artifactIn(workingDir);
-    const search = { platform: process.platform, env: plan.env, workingDir };
-    const view = artifact.sandbox?.view;
-    const file = resolveCommand(plan.argv[0], search, (found) => (view === undefined ? null : whyHidden(found, view)));
     if (artifact.sandbox !== null) {
       const { protectedPaths, ownDirectory } = artifact.sandbox;
       placeholders = placeMissing(workingDir, protectedPaths, { ownDirectory, id: plan.id });
       refuseReplaced(artifact.sandbox.view);
     }
+    putFiles(start, artifact, workingDir);
+    const search = { platform: process.platform, env: plan.env, workingDir };
+    const view = artifact.sandbox?.view;
+    const file = resolveCommand(plan.argv[0], search, (found) => (view === undefined ? null : whyHidden(found, view)));
     cell = openCell(start, artifact);
     const child = await spawnIn(cell, start, { artifact, file, workingDir });
     return follow(start, { child, cell, workingDir, removeDirectory });
@@ -69,6 +70,13 @@ export async function startNative(start: NativeStart): Promise<Execution> {
     removeDirectory();
     throw told;
   }
+}
+
+/** After the names that are to stay missing have something in their place: what is kept is told by what it is. */
+function putFiles({ plan, io }: NativeStart, { sandbox }: NativeArtifact, workingDir: string): void {
+  if (plan.files.length === 0) return;
+  const kept = sandbox === null ? undefined : { holds: keptPlaces(sandbox.view), why: whyKept };
+  writeFiles(workingDir, plan.files, { bytes: io.files, backend: "native", kept });
 }
 
 function openCell({ containment, plan }: NativeStart, { sandbox }: NativeArtifact): Cell {

@@ -9,7 +9,7 @@ import { nativeFragment } from "../native.fragment.ts";
 export function nativePolicy(config: Config, platform: string): BackendPolicy {
   const { resources } = config.security;
   const { env, shell } = sectionOf(config, nativeFragment);
-  const { backend, allow_network } = config.security.sandbox;
+  const { backend, allow_network, protected_paths } = config.security.sandbox;
   const sandboxed = backend !== "none";
   const written: ResourceClause[] = [];
   const ask = (clause: ResourceClause, value: number | undefined, unit: number): number | null => {
@@ -23,6 +23,7 @@ export function nativePolicy(config: Config, platform: string): BackendPolicy {
     filesystem: sandboxed ? "workspace" : "host",
     privilege: sandboxed ? "none" : "host",
     workspaceMode: sandboxed ? "mount" : "host",
+    protectedPaths: sandboxed ? protected_paths : [],
     limits: {
       memoryBytes: ask("memory", resources.max_memory_mb, 1024 * 1024),
       cpus: null,

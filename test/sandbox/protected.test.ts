@@ -2,6 +2,7 @@
 
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -81,6 +82,55 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     const { stdout } = await run({ readonly_paths: listed }, script);
     expect(stdout).toBe("kept\nmine");
     expect(readFileSync(join(project, "a/kept/file"), "utf8")).toBe("mine");
+  });
+
+  test("no file of a request changes them, by whatever name, and nothing is written before that is told", async () => {
+    mkdirSync(join(project, "kept/open"), { recursive: true });
+    writeFileSync(join(project, "profile"), "mine");
+    linkSync(join(project, "profile"), join(project, "same"));
+    symlinkSync(".git/hooks", join(project, "hooks"));
+    symlinkSync(".", join(project, "here"));
+    const keys = {
+      protected_paths: [".git/hooks/", ".bashrc", "profile"],
+      readonly_paths: [join(project, "kept")],
+      writable_paths: [join(project, "kept/open")],
+    };
+    const runtime = await sandboxedRuntime(backend, keys);
+    onTestFinished(() => runtime.close());
+    const put = (path: string) =>
+      runtime.execute("/bin/sh", ["-c", "echo ran > ran"], {
+        workingDir: project,
+        files: { first: "x", [path]: "evil" },
+      });
+    const ways = [
+      ".git/hooks/pre-commit",
+      "hooks/pre-commit",
+      "here/.git/hooks/a/b",
+      "here/.bashrc",
+      "same",
+      "kept/file",
+    ];
+    for (const path of ways) {
+      await expect(put(path), path).rejects.toMatchObject({
+        code: "policy_unenforceable",
+        message: expect.stringMatching(`^File ${path} would change .* leave it out`),
+      });
+    }
+    expect(readdirSync(project).sort()).toEqual([".git", "here", "hooks", "kept", "profile", "same"]);
+    expect([readdirSync(join(project, ".git")), readFileSync(join(project, "profile"), "utf8")]).toEqual([[], "mine"]);
+    await put("kept/open/file");
+    expect(readFileSync(join(project, "kept/open/file"), "utf8")).toBe("evil");
+  });
+
+  test("a file that is one of theirs under another name too is parted from it, and not changed", async () => {
+    mkdirSync(join(project, ".git/hooks"));
+    writeFileSync(join(project, ".git/hooks/pre-commit"), "mine");
+    linkSync(join(project, ".git/hooks/pre-commit"), join(project, "same"));
+    const runtime = await sandboxedRuntime(backend, { protected_paths: [".git/hooks/"] });
+    onTestFinished(() => runtime.close());
+    const options = { workingDir: project, files: { same: "new" } };
+    expect((await runtime.execute("/bin/cat", ["same"], options)).stdout).toBe("new");
+    expect(readFileSync(join(project, ".git/hooks/pre-commit"), "utf8")).toBe("mine");
   });
 
   test("a link on the way to a protected name is an error before anything runs", async () => {

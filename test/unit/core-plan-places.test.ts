@@ -28,6 +28,24 @@ describe("capabilities", () => {
   });
 });
 
+describe("protected names", () => {
+  const policy = { protectedPaths: [".git/hooks/", ".bashrc"] };
+  const putting = (path: string) => refusalOf({ options: { files: { [path]: "x" } }, policy });
+
+  test.each([".git/hooks/post-checkout", ".git/hooks/a/b", ".git/hooks", ".git", ".bashrc", ".bashrc/x"])(
+    "no file goes in as %s",
+    async (path) => {
+      expect(await putting(path)).toMatch(
+        /^policy_unenforceable: File .* would change .*protected_paths.*leave it out/,
+      );
+    },
+  );
+
+  test.each([".git/config", ".git/hooks-of-mine/x", "a/.bashrc", ".bashrc2"])("%s is none of them", async (path) => {
+    expect(await putting(path)).toBeNull();
+  });
+});
+
 describe("a workspace that is made visible elsewhere", () => {
   const host = hostOf({
     paths: {
