@@ -9,6 +9,11 @@ export function taskkillArguments(pid: number, signal: StopSignal): readonly str
   return signal === "SIGKILL" ? [...tree, "/F"] : tree;
 }
 
+/** By its whole path: a bare name would be looked for in the working directory first. */
+export function taskkillProgram(systemRoot = "C:\\Windows"): string {
+  return `${systemRoot}\\System32\\taskkill.exe`;
+}
+
 export function createProcessTrees(): Containment {
   const open = new Set<Cell>();
   return {
@@ -41,7 +46,8 @@ function openCell(onDispose: () => void): Cell {
     signal: (signal) => {
       if (leader <= 1) return;
       const { spawnSync } = process.getBuiltinModule("node:child_process");
-      spawnSync("taskkill", taskkillArguments(leader, signal), { stdio: "ignore", windowsHide: true });
+      const program = taskkillProgram(process.env["SYSTEMROOT"]);
+      spawnSync(program, taskkillArguments(leader, signal), { stdio: "ignore", windowsHide: true });
     },
     isEmpty: () => !isAlive(leader),
     wasOutOfMemory: () => false,

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { lowerNative, type NativeArtifact, type NativeFacts } from "../../adapters/_native/lower.ts";
 import { nativePolicy } from "../../adapters/_native/policy.ts";
-import { taskkillArguments } from "../../adapters/_native/windows-tree.ts";
+import { taskkillArguments, taskkillProgram } from "../../adapters/_native/windows-tree.ts";
 import type { ExecutionPlan, Limits } from "../../src/types.ts";
 import { codesOf, configOf } from "./core-parts.ts";
 import { planFor } from "./memory-plan.ts";
@@ -116,4 +116,5 @@ describe("the operator's policy", () => {
 test("on Windows a tree is asked to end by its pid, and forced only when it has to be", () => {
   expect(taskkillArguments(42, "SIGTERM")).toEqual(["/PID", "42", "/T"]);
   expect(taskkillArguments(42, "SIGKILL")).toEqual(["/PID", "42", "/T", "/F"]);
+  expect(taskkillProgram("D:\\Win")).toBe("D:\\Win\\System32\\taskkill.exe");
 });

@@ -95,7 +95,7 @@ function isFile(path: string): boolean {
 
 /** Asked of the system, as firejail does: JavaScript runtimes answer with `HOME` instead. */
 function homeOf(uid: number): FirejailFacts["home"] {
-  const entry = execFileSync("getent", ["passwd", String(uid)], { encoding: "utf8" });
+  const entry = execFileSync(findTool("getent"), ["passwd", String(uid)], { encoding: "utf8", env: {} });
   const path = entry.trim().split(":")[5] ?? "";
   if (!path.startsWith("/")) throw new Error(`The user ${uid} has no home directory in the list of users`);
   try {
