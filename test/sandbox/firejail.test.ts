@@ -63,8 +63,6 @@ describe("what a command is given", () => {
         EMPTY: "",
         "odd name": "1",
         "a.b": "2",
-        LC_ALL: "C.UTF-8",
-        FIREJAIL_QUIET: "no",
       },
       ...{
         LONG: "y".repeat(50_000),
@@ -92,6 +90,27 @@ describe("what a command is given", () => {
     expect(
       linesOf((await bare.execute("/usr/bin/env", [], { workingDir: given.work, env: many })).stdout),
     ).toHaveLength(400);
+  });
+
+  test.each([
+    { "--split-string": "/bin/echo other" },
+    { "-S": "/bin/echo other" },
+    { "-": "1", "--": "2", "-i": "3", "-u": "PATH" },
+    { "--chdir": "/usr" },
+    { "--help": "" },
+    { " ": "4", "a\nb": "5", "$(id)": "6", "A[0]": "7", "'": "8" },
+  ])("variables whose names programs take for options or code: %j", async (env) => {
+    await using bare = await createRuntime({
+      ...withFirejail,
+      runtime: { ...withFirejail.runtime, env_whitelist: [] },
+    });
+    const { stdoutBytes } = await bare.execute("/usr/bin/env", ["-0"], { workingDir: given.work, env });
+    const seen = new TextDecoder().decode(stdoutBytes).split("\0").slice(0, -1);
+    expect(seen.toSorted()).toEqual(
+      Object.entries(env)
+        .map(([name, value]) => `${name}=${value}`)
+        .toSorted(),
+    );
   });
 
   test("no descriptor besides the three", async () => {

@@ -188,6 +188,13 @@ describe("the script", () => {
     );
   });
 
+  test("lets no variable's name be an option of the program that sets it", () => {
+    const env = { "--split-string": "/bin/echo other", "-": "1" };
+    const { script } = wrap(0, { command: { argv: ["/bin/ls"], env } });
+    expect(script).toContain("set -- '--split-string=/bin/echo other' '-=1' '/bin/ls'");
+    expect(script.join("\n")).toContain('-u _ -- "$@"');
+  });
+
   test("looks first whether it is in a sandbox, and says that it goes on only after all else", () => {
     const { script } = wrap(0);
     const at = (part: string) => script.findIndex((line) => line.includes(part));
