@@ -106,7 +106,11 @@ export function familyOf(leader: number, table: readonly ProcessEntry[]): readon
   return table.filter(({ pid, zombie }) => family.has(pid) && !zombie);
 }
 
-/** The pids of a process that watches over a command, and of its children, which do so too: the command is further down. */
+/**
+ * The pids of a process that watches over a command, of its children, and of their group, which do so too: the command is
+ * further down, in another group.
+ */
 export function watchersOf(leader: number, table: readonly ProcessEntry[]): ReadonlySet<number> {
-  return new Set([leader, ...table.filter(({ parent }) => parent === leader).map(({ pid }) => pid)]);
+  const watchers = table.filter(({ parent, group }) => parent === leader || group === leader);
+  return new Set([leader, ...watchers.map(({ pid }) => pid)]);
 }

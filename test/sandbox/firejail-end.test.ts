@@ -1,13 +1,15 @@
 /** What a command can do in firejail's sandbox, as root and as a user; that it ends with its host; and what is left. */
 
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chownSync, existsSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
+import { createRuntime } from "../../mod.ts";
 import { firejailRecords, otherUser } from "../fixtures/firejail.ts";
+import { type Doomed, firejailHost, killHost } from "../fixtures/firejail-hosts.ts";
 import { linesOf, sleepers, useFirejail } from "../fixtures/firejail-place.ts";
 import { missing, need } from "../fixtures/needed.ts";
 import { runScript } from "../fixtures/runtimes.ts";
@@ -32,6 +34,22 @@ const noPower = [
   "CapBnd: 0000000000000000",
   "NoNewPrivs: 1",
   "Seccomp: 2",
+];
+
+/** Number, group and session of every process inside: 0 is what cannot be seen from there. */
+const groups =
+  "sleep 3 & for p in /proc/[0-9]*; do [ -e $p/stat ] && cut -d' ' -f1,5,6 $p/stat; done 2>/dev/null; kill $!";
+
+const doomed: readonly (readonly [string, Doomed])[] = [
+  [
+    "it ignores polite signals",
+    { line: (s) => `setsid -f sleep ${s}; echo up; trap '' TERM HUP; sleep ${s}`, sleepers: 2 },
+  ],
+  ["it stops its group", { line: (s) => `setsid -f sleep ${s}; echo up; sleep 0.3; kill -STOP 0; exit`, sleepers: 1 }],
+  [
+    "it stops all it sees",
+    { line: (s) => `sleep ${s} & echo up; sleep 0.3; kill -STOP -1; kill -STOP $$; exit`, sleepers: 1 },
+  ],
 ];
 
 describe("what it can do", () => {
@@ -78,22 +96,10 @@ describe("as a user", () => {
     for (const path of [given.place, given.work]) chownSync(path, user?.uid ?? 0, user?.gid ?? 0);
   });
 
-  const environment = () => ({
-    ...{
-      PATH: "/usr/bin:/bin",
-      HOME: user?.home ?? "",
-      TMPDIR: given.place,
-      PRX_STATE_DIR: join(given.place, "state"),
-    },
-    DENO_DIR: join(given.place, "deno"),
-  });
-  const commandLine = (...args: readonly string[]) => {
-    const [program = "", ...rest] = [...(user?.become ?? []), ...runScript, script, ...args];
-    return { program, rest, options: { env: environment(), cwd: root } };
-  };
+  const host = (mode: string, line: string) => firejailHost(given.place, user, [mode, given.work, line]);
   const run = async (line: string) => {
-    const { program, rest, options } = commandLine("run", given.work, line);
-    return JSON.parse((await promisify(execFile)(program, rest, options)).stdout);
+    const { program, args, options } = host("run", line);
+    return JSON.parse((await promisify(execFile)(program, [...args], options)).stdout);
   };
 
   test("the same view, and no more power", { timeout: 60_000 }, async () => {
@@ -106,44 +112,74 @@ describe("as a user", () => {
     expect([existsSync(join(given.work, "made")), existsSync(join(user?.home ?? "", "made"))]).toEqual([true, false]);
   });
 
-  test("everything ends with a host that is killed", { timeout: 60_000 }, async () => {
-    await killHost(commandLine);
+  test.each(doomed)("everything ends with a host that is killed: %s", { timeout: 60_000 }, async (_, command) => {
+    await killHost((line) => host("crash", line), command);
+  });
+
+  test("what it sends to its own group reaches nobody outside", { timeout: 60_000 }, async () => {
+    expect(await run("trap 'exit 5' TERM; kill 0; sleep 5")).toMatchObject({ exitCode: 5, outcome: "completed" });
+    const { stdout } = await run(groups);
+    expect(linesOf(stdout).filter((line) => / 0 0$/.test(line))).toEqual(["1 0 0"]);
   });
 });
 
-test("everything ends with a host that is killed, as this user", { timeout: 60_000 }, async () => {
-  const env = { ...process.env, TMPDIR: given.place, PRX_STATE_DIR: join(given.place, "state") };
-  await killHost((...args) => {
-    const [program, ...rest] = [...runScript, script, ...args] as [string, ...string[]];
-    return { program, rest, options: { env, cwd: root } };
+test.each(doomed)(
+  "everything ends with a host that is killed, as this user: %s",
+  {
+    timeout: 60_000,
+  },
+  async (_, command) => {
+    await killHost((line) => firejailHost(given.place, null, ["crash", given.work, line]), command);
+  },
+);
+
+describe("what it sends to a group", () => {
+  test.each([
+    ["trap 'exit 5' TERM; kill 0; sleep 5", 5],
+    ["kill -KILL 0; sleep 5", 137],
+    ["kill -s TERM -- -$$; sleep 5", 143],
+    ["trap 'kill -- -$$' EXIT; exit 3", 143],
+    ["(trap '' TERM; sleep 0.2; echo late) & trap 'kill -- -$$; wait' EXIT; trap : TERM; exit 3", 3],
+  ])("comes to the same end as outside: %s", async (line, code) => {
+    const before = firejailRecords();
+    await using plain = await createRuntime({ runtime: { backend: "native" } });
+    const outside = await plain.execute("sh", ["-c", line], { workingDir: given.work });
+    const { exitCode, outcome, stdout, stderr } = await sh(line);
+    expect({ exitCode, outcome, stdout, stderr }).toEqual({
+      ...{ exitCode: code, outcome: "completed" },
+      ...{ stdout: outside.stdout, stderr: outside.stderr },
+    });
+    expect(outside.exitCode).toBe(code);
+    const own = firejailRecords().filter((file) => !before.includes(file));
+    await expect.poll(() => own.filter((file) => existsSync(file)), { timeout: 5000 }).toEqual([]);
+  });
+
+  test("reaches nobody outside: the first process inside is alone in the group of what watches", async () => {
+    const { stdout } = await sh(groups);
+    expect(linesOf(stdout).length).toBeGreaterThan(2);
+    expect(linesOf(stdout).filter((line) => / 0 0$/.test(line))).toEqual(["1 0 0"]);
   });
 });
 
-type CommandLine = (...args: readonly string[]) => {
-  program: string;
-  rest: string[];
-  options: { env: NodeJS.ProcessEnv; cwd: string };
-};
-
-async function killHost(commandLine: CommandLine): Promise<void> {
-  const seconds = `${8000 + Math.floor(Math.random() * 1000)}`;
-  const { program, rest, options } = commandLine(
-    "crash",
-    given.work,
-    `setsid -f sleep ${seconds}; echo up; trap '' TERM HUP; sleep ${seconds}`,
-  );
-  const host: ChildProcess = spawn(program, rest, { ...options, stdio: ["ignore", "pipe", "inherit"] });
-  await new Promise<void>((resolve, reject) => {
-    host.stdout?.on("data", (chunk) => String(chunk).includes("ready") && resolve());
-    host.once("exit", (code) => reject(new Error(`The host ended by itself with ${code}`)));
-  });
+test("others' mounts break none, as root", { timeout: 60_000 }, async (context) => {
+  need(context, process.getuid?.() === 0 ? null : "only root may mount");
+  const shared = join(given.place, "shared");
+  mkdirSync(join(shared, "m"), { recursive: true });
+  const lines = [
+    'mount --bind "$0" "$0" && mount --make-shared "$0"',
+    'trap "umount $0/m 2>/dev/null; umount $0; exit" TERM',
+    'echo ready; while mount -t tmpfs none "$0/m" && umount "$0/m"; do :; done',
+  ];
+  const others = spawn("sh", ["-c", lines.join("\n"), shared], { stdio: ["ignore", "pipe", "ignore"] });
+  const gone = new Promise((resolve) => others.once("exit", resolve));
+  await new Promise((resolve) => others.stdout.once("data", resolve));
   try {
-    await expect.poll(() => sleepers(seconds)).toHaveLength(2);
+    for (let run = 0; run < 5; run++) expect((await sh("exit 6")).exitCode).toBe(6);
   } finally {
-    host.kill("SIGKILL");
+    others.kill();
+    await gone;
   }
-  await expect.poll(() => sleepers(seconds), { timeout: 5000 }).toEqual([]);
-}
+});
 
 test("where firejail takes a container for a sandbox and would make none, nothing runs", {
   timeout: 60_000,

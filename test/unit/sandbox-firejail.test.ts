@@ -7,7 +7,7 @@ import type { FirejailFacts } from "../../adapters/_native/sandbox/firejail-fact
 import type { SandboxedCommand } from "../../adapters/_native/sandbox/sandbox-program.ts";
 import { composeView, type Mount, type ViewParts } from "../../adapters/_native/sandbox/view.ts";
 
-const names = ["sh", "env", "setpriv", "tail", "true", "rm", "mkdir", "ln", "nice"] as const;
+const names = ["sh", "env", "setpriv", "setsid", "unshare", "tail", "true", "rm", "mkdir", "ln", "nice"] as const;
 const tools = Object.fromEntries(names.map((name) => [name, `/usr/bin/${name}`])) as unknown as FirejailFacts["tools"];
 const factsOf = (uid: number, given: Partial<FirejailFacts> = {}): FirejailFacts => ({
   ...{ uid, hostPid: 77, home: { path: uid === 0 ? "/root" : "/home/u", isOwn: true } },
@@ -53,7 +53,7 @@ describe("the words", () => {
     expect(wrap(0).words).not.toContain("--ipc-namespace");
     const { words } = wrap(1000);
     expect(words[0]).toBe("/usr/bin/sh");
-    expect(words[2]).toContain("--pid=77 -f /dev/null && kill -s KILL $PPID");
+    expect(words[2]).toContain("--pid=77 -f /dev/null && kill -s KILL 0'");
     expect(words).toContain("--ipc-namespace");
   });
 
@@ -202,7 +202,7 @@ describe("the script", () => {
     expect(at("It does not show /home/u/work")).toBeLessThan(at("cd '/home/u/work'"));
     expect(at("cd '/home/u/work'")).toBeLessThan(at("echo 'prx-runtime: started' >&4"));
     expect(at("echo 'prx-runtime: started' >&4")).toBeLessThan(at("4>&-"));
-    expect(at("4>&-")).toBeLessThan(at("exec /usr/bin/env"));
+    expect(at("4>&-")).toBeLessThan(at("exec /usr/bin/setsid /usr/bin/env"));
   });
 
   test("asks the kernel about arguments only where there are many", () => {
@@ -236,6 +236,7 @@ test.each([
   ["Error: cannot create /run/firejail/profile/4240", "setuid root"],
   ["Error clone: main.c:3094 main: Operation not permitted", "CAP_SYS_ADMIN"],
   ["It made no sandbox: it takes this for one already", "without one"],
+  ["Access error: uid 5, last mount name:/ dir:/x type:tmpfs - invalid whitelist mount", "others mount"],
   ["There is no program setpriv in /usr/bin:/bin", "missing"],
   ["Directories stay visible by /etc/firejail/firejail.config: whitelist-disable-topdir /opt", "hides"],
 ])("the complaint %j has a cause and a remedy", (said, reason) => {

@@ -90,6 +90,13 @@ const known: readonly (readonly [pattern: RegExp, cause: (name: Name) => Cause])
     }),
   ],
   [
+    /last mount name:/,
+    (name) => ({
+      reason: `${name} gives up where others mount something on this machine at the same moment, and did so each time`,
+      remedy: "Try again when less is mounted, or choose bubblewrap",
+    }),
+  ],
+  [
     /whitelist-disable-topdir/,
     (name) => ({
       reason: `${name} is configured to show directories that a sandbox hides`,

@@ -14,6 +14,8 @@ export interface FirejailTools {
   readonly sh: string;
   readonly env: string;
   readonly setpriv: string;
+  readonly setsid: string;
+  readonly unshare: string;
   readonly tail: string;
   readonly true: string;
   readonly rm: string;
@@ -39,12 +41,12 @@ export interface FirejailFacts {
   readonly tools: FirejailTools;
 }
 
-/** Its own processes beside a command: itself, the first one inside, and the shell there; for a user the two that watch. */
+/** Its own processes beside a command: itself, the first one inside, and the shell there; for a user the two that watch and the one that began it. */
 export function firejailPids(uid: number): number {
-  return uid === 0 ? 3 : 5;
+  return uid === 0 ? 3 : 6;
 }
 
-const needed = ["sh", "env", "setpriv", "tail", "true", "rm", "mkdir", "ln", "nice"] as const;
+const needed = ["sh", "env", "setpriv", "setsid", "unshare", "tail", "true", "rm", "mkdir", "ln", "nice"] as const;
 
 /**
  * @param settings the copies of the system's settings

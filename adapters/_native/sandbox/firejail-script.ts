@@ -54,8 +54,8 @@ export function startScript({ command, view, profile, facts, places }: ScriptPar
     `echo ${quoted(startedMark)} >&${status}`,
     // It tells of children that a signal ended: of a subshell, whose stderr is not the command's.
     `exec 2>/dev/null ${[status, ...closed].map((place) => `${place}>&-`).join(" ")}`,
-    // Behind `--` no variable's name is an option.
-    `( exec ${tools.env} -u PWD -u OLDPWD -u SHLVL -u _ -- "$@" 2>&${stderr} ${stderr}>&- )`,
+    // A group and a session of its own, as outside. Behind `--` no variable's name is an option.
+    `( exec ${tools.setsid} ${tools.env} -u PWD -u OLDPWD -u SHLVL -u _ -- "$@" 2>&${stderr} ${stderr}>&- )`,
     "code=$?",
     // What the command left behind ends with it.
     "kill -s KILL -- -1",

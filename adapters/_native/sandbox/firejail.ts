@@ -10,7 +10,8 @@
  * command that kills everything it can see is told as killed itself.
  */
 
-import { type FirejailFacts, type FirejailTools, firejailPids } from "./firejail-facts.ts";
+import { type FirejailFacts, firejailPids } from "./firejail-facts.ts";
+import { launcher } from "./firejail-launcher.ts";
 import { profileOf, unshowable } from "./firejail-profile.ts";
 import { startedMark, startScript } from "./firejail-script.ts";
 import type { SandboxedCommand, SandboxProgram, SandboxStatus, Wrapping } from "./sandbox-program.ts";
@@ -46,7 +47,7 @@ function wrap(
   const places = { status: statusPlace, stderr: stderrPlace, closed: [profilePlace, scriptPlace] };
   return {
     words: [
-      ...launcher(tools, facts),
+      ...launcher(facts, { status: statusPlace, stderr: stderrPlace, inputs: [profilePlace, scriptPlace] }),
       file,
       "--quiet",
       `--profile=/proc/self/fd/${profilePlace}`,
@@ -61,27 +62,13 @@ function wrap(
       ...(profile.keepsVarTmp ? ["--keep-var-tmp"] : []),
       ...["--caps.drop=all", "--nonewprivs", ...(filter ?? [])],
       "--deterministic-exit-code",
-      // Without `--` in front it builds no line for a shell out of the words.
-      ...[tools.env, "-i", tools.sh, `/proc/self/fd/${scriptPlace}`],
+      // Without `--` in front it builds no line for a shell out of the words. Whoever is in firejail's own process group can
+      // stop or end it by a signal to the group, which no namespace keeps: nothing that is run inside stays there.
+      ...[tools.env, "-i", tools.setsid, tools.sh, `/proc/self/fd/${scriptPlace}`],
     ],
     env: {},
     inputs: [profile.text, startScript({ command, view, profile, facts, places })],
   };
-}
-
-/**
- * Ends firejail with the host, and with it everything inside. For root the kernel does that; the execution of a program
- * that is setuid clears the wish (prctl(2), PR_SET_PDEATHSIG), so for a user a second process waits for the host's end: one
- * that firejail's own end ends.
- */
-function launcher(tools: FirejailTools, { uid, hostPid }: FirejailFacts): readonly [string, ...string[]] {
-  const become = `exec "$@" ${stderrPlace}>&2 2>&${statusPlace}`;
-  if (uid === 0) return [tools.setpriv, "--pdeathsig", "KILL", tools.sh, "-c", become, "sh"];
-  const withParent = `${tools.setpriv} --pdeathsig KILL`;
-  const wait = `${withParent} ${tools.tail} --pid=${hostPid} -f /dev/null && kill -s KILL $PPID`;
-  const closed = [statusPlace, profilePlace, scriptPlace].map((place) => `${place}>&-`).join(" ");
-  const watch = `${withParent} ${tools.sh} -c '${wait}' </dev/null >/dev/null 2>&1 ${closed} &`;
-  return [tools.sh, "-c", `${watch} ${become}`, "sh"];
 }
 
 /** The mark is the last that is written there: whoever could write more is not yet running. */

@@ -18,7 +18,8 @@ interface TrialParts {
   readonly filter: Uint8Array | null;
 }
 
-const probeMs = 10_000;
+/** firejail takes two seconds for each attempt that a mount of somebody else broke. */
+const probeMs = 15_000;
 const shut = 42;
 
 /**
