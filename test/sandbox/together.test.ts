@@ -1,10 +1,22 @@
 /** Commands that work together from two executions are no way out, or into a third. */
 
-import { existsSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Runtime } from "../../mod.ts";
+import { pause } from "../../adapters/_native/pause.ts";
+import type { Runtime, RuntimeError } from "../../mod.ts";
 import { isolateState } from "../fixtures/host-target.ts";
 import { missing, need } from "../fixtures/needed.ts";
 import { tried } from "./against.ts";
@@ -57,7 +69,9 @@ describe.each(tried)("in %s", (backend, obstacle) => {
   beforeEach(async (context) => {
     need(context, obstacle ?? missing("python3"));
     project = realpathSync(mkdtempSync(join(tmpdir(), "together-")));
-    runtime = await sandboxedRuntime(backend);
+    // A working directory that is a link is the caller's choice; here it may lead nowhere else.
+    const security = { sandbox: { backend }, allowed_workspace_roots: [tmpdir()] };
+    runtime = await sandboxedRuntime(backend, {}, { security });
     onTestFinished(() => runtime.close());
   });
 
@@ -79,4 +93,66 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     writeFileSync(join(project, "enough"), "");
     expect((await taking).stdout).toBe("False\n");
   });
+
+  test.skipIf(backend === "firejail")(
+    "a link put in the place of a working directory, again and again, shows nothing else",
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      const secret = mkdtempSync(join(state.scratch, "secret-"));
+      writeFileSync(join(secret, "file"), "secret");
+      mkdirSync(join(project, "inner"));
+      writeFileSync(join(project, "inner/file"), "harmless");
+      symlinkSync(secret, join(project, "link"));
+      copyFileSync(fileURLToPath(new URL("../fixtures/exchange.py", import.meta.url)), join(project, "exchange.py"));
+      const stop = new AbortController();
+      const exchanging = runtime.stream(python, ["exchange.py", "inner", "link"], {
+        workingDir: project,
+        signal: stop.signal,
+      });
+      for await (const event of exchanging) {
+        if (event.type !== "stdout") continue;
+        const seen: string[] = [];
+        const look = () => runtime.execute("/bin/cat", ["file"], { workingDir: join(project, "inner") });
+        for (const until = Date.now() + 10_000; Date.now() < until; await pause(1)) {
+          seen.push(
+            await look().then(
+              ({ stdout }) => stdout,
+              ({ code }: RuntimeError) => code,
+            ),
+          );
+          if (seen.filter((text) => text === "harmless").length >= 20) break;
+        }
+        expect(seen).toContain("harmless");
+        expect(seen).not.toContain("secret");
+        stop.abort();
+      }
+    },
+  );
+});
+
+test("what was mounted in the place of a working directory is no command's", { timeout: 60_000 }, async (context) => {
+  need(context, tried.find(([name]) => name === "bubblewrap")?.[1] ?? null);
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "late-")));
+  const project = join(place, "project");
+  const inner = join(project, "inner");
+  mkdirSync(inner, { recursive: true });
+  mkdirSync(join(place, "secret"));
+  // At the last moment before anything is mounted.
+  const bwrap = join(place, "bwrap");
+  writeFileSync(
+    bwrap,
+    `#!/bin/sh\n[ ! -e ${place}/late ] || { mv ${inner} ${place}/away; ln -s ${place}/secret ${inner}; }\nexec bwrap "$@"\n`,
+  );
+  chmodSync(bwrap, 0o755);
+  await using runtime = await sandboxedRuntime("bubblewrap", { bubblewrap_program: bwrap });
+  const write = () => runtime.execute("/bin/sh", ["-c", "echo there > mark; echo begun"], { workingDir: inner });
+  const outer = runtime.execute("/bin/sh", ["-c", "until [ -e enough ]; do sleep 0.01; done"], { workingDir: project });
+  expect(await write()).toMatchObject({ exitCode: 0, stdout: "begun\n" });
+  writeFileSync(join(place, "late"), "");
+  await expect(write()).rejects.toMatchObject({ code: "policy_unenforceable", started: "no" });
+  expect(readdirSync(join(place, "secret"))).toEqual([]);
+  writeFileSync(join(project, "enough"), "");
+  expect(await outer).toMatchObject({ exitCode: 0 });
 });

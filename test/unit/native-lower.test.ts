@@ -82,7 +82,7 @@ describe("the operator's policy", () => {
     expect(policy).toEqual({
       ...{ network: "all", filesystem: "host", privilege: "host", workspaceMode: "host" },
       limits: { memoryBytes: null, cpus: null, cpuTimeMs: null, pids: null, openFiles: null },
-      ...{ written: [], env: {}, foreignEnv: [], shell: ["/bin/bash", "-c"] },
+      ...{ written: [], env: {}, foreignEnv: [], protectedPaths: [], shell: ["/bin/bash", "-c"] },
     });
     expect(image).toBeNull();
   });

@@ -3,7 +3,7 @@
 import { isLoaderVariable } from "./loader-variables.ts";
 import type { ProgramSetting, SandboxedCommand, SandboxProgram, SandboxStatus, Wrapping } from "./sandbox-program.ts";
 
-import { filterPlace, statusPlace } from "./sandbox-program.ts";
+import { filterPlace, inputPlace, statusPlace } from "./sandbox-program.ts";
 import type { Mount, SandboxView } from "./view.ts";
 
 export function bubblewrap(file: string, setting: ProgramSetting): SandboxProgram {
@@ -16,6 +16,7 @@ export function bubblewrap(file: string, setting: ProgramSetting): SandboxProgra
     // The monitor and the first process inside.
     pids: 2,
     namesInit: true,
+    canHold: true,
     cannot: () => null,
     wrap: (view, command) => wrap(file, view, command, setting),
     readStatus,
@@ -25,7 +26,7 @@ export function bubblewrap(file: string, setting: ProgramSetting): SandboxProgra
 function wrap(
   file: string,
   { mounts, network, workingDir }: SandboxView,
-  { argv, env }: SandboxedCommand,
+  { argv, env, isHeld }: SandboxedCommand,
   { filtered, strayEnv, kernelFiles }: ProgramSetting,
 ): Wrapping {
   const { plain, special } = splitEnv(env, strayEnv);
@@ -41,6 +42,7 @@ function wrap(
       ...["--cap-drop", "ALL"],
       ...(filtered ? ["--seccomp", `${filterPlace}`] : []),
       ...["--json-status-fd", `${statusPlace}`],
+      ...(isHeld === true ? ["--block-fd", `${inputPlace}`] : []),
       ...["--proc", "/proc", "--dev", "/dev"],
       ...kernelFiles.flatMap((path) => ["--ro-bind", path, path]),
       ...mounts.flatMap(mountWords),

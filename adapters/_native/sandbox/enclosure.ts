@@ -34,6 +34,10 @@ export interface Enclosure {
   ending(exit: ExitKind, stopped: boolean): Promise<ExitKind>;
   /** Whether something inside may still be on its way out, after the monitor has gone. */
   isEmpty(): boolean;
+  /** The first process inside, if there is one yet. */
+  initPid(): number | null;
+  /** Nothing is to come of the run but this, however it ends. */
+  refuse(error: RuntimeError): void;
   /** Looks for the first process inside from now on and, where the command has a network of its own, opens its counters. */
   watch(having: { readonly network: boolean }): void;
   /** The first process inside as soon as it was seen, or at the end; `null`: it had gone by then. */
@@ -75,6 +79,7 @@ export function openEnclosure(
     throw error;
   }
   let complained = "";
+  let refusal: RuntimeError | null = null;
   const stderrOver = Promise.withResolvers<void>();
   let status: SandboxStatus | null = null;
   let counters: NetworkCounters | null = null;
@@ -131,6 +136,10 @@ export function openEnclosure(
     watch: ({ network }) => {
       if (program.namesInit) watch(network);
     },
+    initPid: () => (status ?? peek()).initPid,
+    refuse: (error) => {
+      refusal = error;
+    },
     init: seen.promise,
     evidence: () => {
       const unroutable = counters?.unroutable() ?? null;
@@ -139,6 +148,7 @@ export function openEnclosure(
     },
     settle,
     ending: async (exit, stopped) => {
+      if (refusal !== null) throw refusal;
       // Whoever was killed from outside could not tell any more: everything inside died with it.
       if (settle().ended || exit.kind !== "exited") return exit;
       if (stopped) return { kind: "signaled", signal: "SIGTERM", number: 15 };

@@ -30,6 +30,7 @@ export function firejail(file: string, facts: FirejailFacts): SandboxProgram {
     addedEnv: [],
     pids: firejailPids(facts.uid),
     namesInit: false,
+    canHold: false,
     complaint: null,
     cannot: (view) => unshowable(view, facts),
     wrap: (view, command) => wrap(file, facts, { view, command }),

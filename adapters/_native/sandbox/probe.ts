@@ -50,7 +50,17 @@ export async function probeSandbox(program: SandboxProgram, search: TrialParts):
     writeFileSync(witness, "");
     const system: Mount[] = [{ kind: "readonly", at: "/etc", source: search.settings }, ...search.system];
     const view = composeView({
-      ...{ system, toolchains: [], listed: [], workingDir, home: null, protectedPaths: [], keptFiles: [], hidden: [], network: false },
+      ...{
+        system,
+        toolchains: [],
+        listed: [],
+        workingDir,
+        home: null,
+        protectedPaths: [],
+        keptFiles: [],
+        hidden: [],
+        network: false,
+      },
     });
     const args = [witness, filter === null ? "" : "filtered"];
     const wrapping = program.wrap(view, { argv: ["/bin/sh", "-c", trial, "sh", ...args], env: {} });

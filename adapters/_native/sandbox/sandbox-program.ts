@@ -17,6 +17,8 @@ export interface SandboxProgram {
   readonly pids: number;
   /** Whether its status comes to name the first process inside. */
   readonly namesInit: boolean;
+  /** Whether it can hold a command back until what was mounted has been looked at from outside. */
+  readonly canHold: boolean;
   /** How its own complaints begin on stderr; `null` where they never get there. */
   readonly complaint: string | null;
   /** Reads what it wrote to {@link statusPlace}. */
@@ -37,6 +39,8 @@ export interface ProgramSetting {
 export interface SandboxedCommand {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
+  /** Whether it waits at {@link inputPlace} for a byte when all is mounted; by a program that {@link SandboxProgram.canHold}. */
+  readonly isHeld?: boolean;
 }
 
 /** A command in a program's words. */

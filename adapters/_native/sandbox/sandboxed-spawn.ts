@@ -1,11 +1,14 @@
 /** Starts a process in a sandbox: a spawn around a spawn. */
 
+import { join } from "node:path";
 import { messageOf, RuntimeError } from "../../../src/errors.ts";
 import type { Child, FailedSpawn, Spawn } from "../child.ts";
 import { findDenials } from "./denials.ts";
 import { type Enclosure, openEnclosure } from "./enclosure.ts";
+import { type Gate, makeGate } from "./gate.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
-import type { Wrapping } from "./sandbox-program.ts";
+import { beginMounting, type Mounting } from "./mounting.ts";
+import type { SandboxedCommand, Wrapping } from "./sandbox-program.ts";
 
 /** A program that is gone, or may not be run any more, is not the command. What is too long is the command's all the same. */
 function ofTheSandbox(error: unknown, name: string): unknown {
@@ -14,41 +17,72 @@ function ofTheSandbox(error: unknown, name: string): unknown {
   return new RuntimeError("start_failed", message, { backend: "native", cause: error });
 }
 
+/** A sandbox ready to be made, with its words. */
+interface Preparation extends Pick<Wrapping, "words" | "env"> {
+  readonly enclosure: Enclosure;
+  readonly mounting: Mounting;
+  readonly gate: Gate | null;
+}
+
+/** @throws Error when something is missing: nothing is left open then. */
+function prepare({ view, ...source }: SandboxArtifact, command: SandboxedCommand, id: string): Preparation {
+  const { program, ownDirectory } = source;
+  source.settings.refresh();
+  const cannot = program.cannot(view);
+  if (cannot !== null) throw new Error(cannot);
+  const mounting = beginMounting(view, { ownDirectory, canHold: program.canHold });
+  let gate: Gate | null = null;
+  try {
+    if (mounting.isHeld) gate = makeGate(join(ownDirectory, `${id}.gate`));
+    const { words, env, inputs } = program.wrap(view, { ...command, isHeld: mounting.isHeld });
+    return { words, env, mounting, gate, enclosure: openEnclosure(source, id, inputs) };
+  } catch (error) {
+    gate?.close();
+    mounting.end();
+    throw error;
+  }
+}
+
 /** @param id names the execution; no two at one time have the same */
-export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id: string): Spawn {
+export function sandboxed(spawn: Spawn, artifact: SandboxArtifact, id: string): Spawn {
+  const { view, program } = artifact;
   return (request): Child | FailedSpawn => {
-    let enclosure: Enclosure;
-    let words: Wrapping["words"];
-    let env: Wrapping["env"];
+    let prepared: Preparation;
     try {
-      source.settings.refresh();
-      const cannot = source.program.cannot(view);
-      if (cannot !== null) throw new Error(cannot);
-      const command = { argv: [request.file, ...request.args] as const, env: request.env };
-      const wrapping = source.program.wrap(view, command);
-      ({ words, env } = wrapping);
-      enclosure = openEnclosure(source, id, wrapping.inputs);
+      prepared = prepare(artifact, { argv: [request.file, ...request.args], env: request.env }, id);
     } catch (error) {
-      return { pid: undefined, failure: Promise.resolve(ofTheSandbox(error, source.program.name)) };
+      return { pid: undefined, failure: Promise.resolve(ofTheSandbox(error, program.name)) };
     }
+    const { words, env, enclosure, mounting, gate } = prepared;
     const [file, ...args] = words;
-    const child = spawn({
-      ...request,
-      file,
-      args,
-      env,
-      descriptors: enclosure.descriptors,
-    });
+    const descriptors = [...enclosure.descriptors, ...(gate === null ? [] : [gate.fd])];
+    const child = spawn({ ...request, file, args, env, descriptors });
     if (child.pid === undefined) {
+      gate?.close();
+      mounting.end();
       enclosure.abandon();
-      return { pid: undefined, failure: child.failure.then((error) => ofTheSandbox(error, source.program.name)) };
+      return { pid: undefined, failure: child.failure.then((error) => ofTheSandbox(error, program.name)) };
     }
     enclosure.handOver();
     enclosure.watch({ network: !view.network });
+    let isOver = false;
     const exited = child.exited.then((exit) => {
+      isOver = true;
       enclosure.settle();
+      mounting.end();
       return exit;
     });
+    mounting.follow({ initPid: enclosure.initPid, isOver: () => isOver });
+    if (gate !== null) {
+      void mounting.check().then((wrong) => {
+        if (wrong === null) gate.open();
+        else if (!isOver) {
+          enclosure.refuse(mismade(wrong));
+          process.kill(child.pid, "SIGKILL");
+        }
+        gate.close();
+      });
+    }
     return {
       ...child,
       exited,
@@ -61,4 +95,9 @@ export function sandboxed(spawn: Spawn, { view, ...source }: SandboxArtifact, id
       },
     };
   };
+}
+
+function mismade(wrong: string): RuntimeError {
+  const message = `The sandbox is not what it was to be, and the command was not run. ${wrong}: does another command work in a directory above?`;
+  return new RuntimeError("policy_unenforceable", message, { backend: "native" });
 }
