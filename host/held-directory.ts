@@ -2,6 +2,7 @@
 
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, realpathSync, type Stats } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "../src/errors.ts";
 
 /** A directory that stays the one it is, whatever happens to the names that lead to it. */
 export interface HeldDirectory {
@@ -94,6 +95,11 @@ export function holdFile(place: string): HeldFile {
 
 /** Where a file cannot be held: not through a link that stands in its place, nor waiting for the other end of a pipe that does. */
 const unguided = canHold ? 0 : (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** What an error says, without the place by which something was held: to people that is no path. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/, \w+ '\/proc\/self\/fd\/[^']*'/, "");
+}
 
 /** A file has more names than it may have. */
 export class OtherNames extends Error {

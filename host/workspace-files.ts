@@ -13,10 +13,10 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { messageOf, RuntimeError } from "../src/errors.ts";
+import { RuntimeError } from "../src/errors.ts";
 import type { CollectedFile, FileOwner, PlannedFile } from "../src/types.ts";
 import { isMissing, LeadsOut, type Reached, walk } from "./directory-walk.ts";
-import { type HeldDirectory, nodeOf, OtherNames, openRegularFile } from "./held-directory.ts";
+import { type HeldDirectory, nodeOf, OtherNames, openRegularFile, reasonOf } from "./held-directory.ts";
 
 /** The most of one output that is brought out, in bytes. It is held in memory, whoever wrote it. */
 export const maxOutputFileBytes = 64 * 1024 * 1024;
@@ -48,7 +48,7 @@ export function writeFiles(root: string, files: readonly PlannedFile[], options:
       writeOne(root, file, options);
     } catch (error) {
       if (error instanceof RuntimeError) throw error;
-      const message = `File ${file.path} could not be put into the working directory: ${messageOf(error)}`;
+      const message = `File ${file.path} could not be put into the working directory: ${reasonOf(error)}`;
       throw new RuntimeError("files_failed", message, { backend: options.backend, cause: error });
     }
   }
@@ -119,7 +119,7 @@ export function collectFiles(root: string, paths: readonly string[]): readonly C
     try {
       return { path, bytes: readInside(root, path) };
     } catch (error) {
-      return { path, missing: reasonOf(error) };
+      return { path, missing: whyMissing(error) };
     }
   });
 }
@@ -143,10 +143,10 @@ function readUpTo(fd: number, size: number): Uint8Array {
   return filled === size ? bytes : bytes.slice(0, filled);
 }
 
-function reasonOf(error: unknown): string {
+function whyMissing(error: unknown): string {
   if (error instanceof LeadsOut) return "it leads out of the working directory";
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
   if (code === "ELOOP" || code === "EMLINK") return "it is a symbolic link";
-  return messageOf(error);
+  return reasonOf(error);
 }

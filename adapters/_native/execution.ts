@@ -23,7 +23,7 @@ import { resolveCommand, statOf } from "./resolve-command.ts";
 import { keptPlaces, whyKept } from "./sandbox/kept-places.ts";
 import { type Placeholders, placeMissing } from "./sandbox/protected-paths.ts";
 import { sandboxed } from "./sandbox/sandboxed-spawn.ts";
-import { refuseReplaced, whyHidden } from "./sandbox/visible.ts";
+import { refuseReplaced, sightIn } from "./sandbox/visible.ts";
 import { endTree } from "./stop.ts";
 
 /** What an execution is started with. */
@@ -59,8 +59,11 @@ export async function startNative(start: NativeStart): Promise<Execution> {
     }
     putFiles(start, artifact, workingDir);
     const search = { platform: process.platform, env: plan.env, workingDir };
-    const view = artifact.sandbox?.view;
-    const file = resolveCommand(plan.argv[0], search, (found) => (view === undefined ? null : whyHidden(found, view)));
+    const file = resolveCommand(
+      plan.argv[0],
+      search,
+      artifact.sandbox === null ? undefined : sightIn(artifact.sandbox.view),
+    );
     cell = openCell(start, artifact);
     const child = await spawnIn(cell, start, { artifact, file, workingDir });
     return follow(start, { child, cell, workingDir, removeDirectory });

@@ -1,6 +1,16 @@
 /** Finds the file that a command names and says, before anything runs, why it cannot be run. */
 
-import { accessSync, closeSync, constants, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { resolve } from "node:path";
 import { RuntimeError } from "../../src/errors.ts";
 import { type CommandSearch, commandCandidates, namesPath, searchPath } from "./command-candidates.ts";
@@ -9,28 +19,40 @@ import { type CommandSearch, commandCandidates, namesPath, searchPath } from "./
 const known = new Set<string>();
 const mostKnown = 256;
 
+/** A file that is looked at. */
+export interface SeenFile {
+  /** By which it is looked at and opened. */
+  readonly path: string;
+  readonly stats: Stats;
+  close(): void;
+}
+
+/**
+ * How files are looked at: as this process sees them, or as a command in a sandbox will. Answers `null` for what is not there,
+ * and why for what is kept from the command, which then looks further.
+ *
+ * @param script what names the file as its interpreter
+ */
+export type Sight = (file: string, script?: string) => SeenFile | RuntimeError | null;
+
+const ownSight: Sight = (file) => {
+  const stats = statOf(file);
+  return stats === null ? null : { path: file, stats, close: () => {} };
+};
+
 /**
  * The absolute path of a command; see {@link commandCandidates} for where it is searched.
  *
- * @param hides why a path is not seen by the command, which then looks further; `null`: it is
  * @throws RuntimeError `command_not_found` or `not_executable`, naming the command.
  */
-export function resolveCommand(
-  command: string,
-  search: CommandSearch,
-  hides: (file: string) => RuntimeError | null = () => null,
-): string {
+export function resolveCommand(command: string, search: CommandSearch, sight: Sight = ownSight): string {
   let refusal: string | null = null;
   let hidden: RuntimeError | null = null;
   for (const file of commandCandidates(command, search)) {
-    // Asked first: of what is hidden nothing is told, not even whether it is there.
-    const hiding = hides(file);
-    hidden ??= hiding;
-    const stats = hiding === null ? statOf(file) : null;
-    if (stats === null) continue;
-    const wrong = whyNot(file, stats, search.workingDir);
-    if (wrong === null) return file;
-    refusal ??= `${file} ${wrong}`;
+    const wrong = whyNot(file, search.workingDir, sight);
+    if (wrong === "ready") return file;
+    if (wrong instanceof RuntimeError) hidden ??= wrong;
+    else if (wrong !== null) refusal ??= `${file} ${wrong.fault}`;
   }
   if (refusal !== null) {
     throw new RuntimeError("not_executable", `Command cannot be executed: ${refusal}`, { backend: "native" });
@@ -49,15 +71,33 @@ export function statOf(file: string): Stats | null {
   }
 }
 
-function whyNot(file: string, stats: Stats, workingDir: string): string | null {
-  if (!stats.isFile()) return stats.isDirectory() ? "is a directory" : "is not a regular file";
-  if (!mayExecute(file, stats)) return "has no permission to be executed: chmod +x it";
+/** What keeps a file from being run, in words that follow its name. */
+interface Fault {
+  readonly fault: string;
+}
+
+/** `null`: it is not there. */
+function whyNot(file: string, workingDir: string, sight: Sight): "ready" | Fault | RuntimeError | null {
+  const seen = sight(file);
+  if (seen === null || seen instanceof RuntimeError) return seen;
+  try {
+    const head = headOf(file, seen);
+    if (typeof head !== "string") return head ?? "ready";
+    return scriptFault(head, workingDir, (interpreter) => sight(interpreter, file));
+  } finally {
+    seen.close();
+  }
+}
+
+/** How a file begins that may be a script; `null` for one that needs no further look. */
+function headOf(file: string, { path, stats }: SeenFile): string | Fault | null {
+  if (!stats.isFile()) return { fault: stats.isDirectory() ? "is a directory" : "is not a regular file" };
+  if (!mayExecute(path, stats)) return { fault: "has no permission to be executed: chmod +x it" };
   const identity = `${file}\0${stats.dev}\0${stats.ino}\0${stats.mtimeMs}\0${stats.size}`;
   if (known.has(identity)) return null;
-  const head = readHead(file);
+  const head = readHead(path);
   // Execute-only: what it is shows when it is run.
-  if (head === null) return null;
-  if (!isBinary(head)) return scriptFault(head, workingDir);
+  if (head === null || !isBinary(head)) return head;
   if (known.size >= mostKnown) known.clear();
   known.add(identity);
   return null;
@@ -75,28 +115,28 @@ function mayExecute(file: string, { mode }: Stats): boolean {
 }
 
 /** What keeps the kernel from running a text. Without this, some runtimes would hand it to a shell, line by line. */
-function scriptFault(head: string, workingDir: string): string | null {
-  if (!head.startsWith("#!")) return 'is neither a program nor a script that begins with "#!"';
-  const interpreter = interpreterIn(head);
-  if (interpreter === undefined) return 'begins with "#!" but names no interpreter';
-  const isThere = statOf(resolve(workingDir, interpreter)) !== null;
-  return isThere ? null : `names an interpreter that is missing: ${JSON.stringify(interpreter)}`;
+function scriptFault(
+  head: string,
+  workingDir: string,
+  sight: (interpreter: string) => ReturnType<Sight>,
+): "ready" | Fault | RuntimeError {
+  if (!head.startsWith("#!")) return { fault: 'is neither a program nor a script that begins with "#!"' };
+  // A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it.
+  const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
+  if (interpreter === undefined) return { fault: 'begins with "#!" but names no interpreter' };
+  const seen = sight(resolve(workingDir, interpreter));
+  if (seen instanceof RuntimeError) return seen;
+  seen?.close();
+  return seen === null ? { fault: `names an interpreter that is missing: ${JSON.stringify(interpreter)}` } : "ready";
 }
 
-/** A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it. */
-function interpreterIn(head: string): string | undefined {
-  return /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
-}
-
-/** The interpreter that a script names; `null` for what is none. */
-export function interpreterOf(file: string): string | null {
-  return interpreterIn(readHead(file) ?? "") ?? null;
-}
-
-function readHead(file: string): string | null {
+/** `null` for what cannot be read. */
+function readHead(path: string): string | null {
   let fd: number | null = null;
   try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    // It was a regular file. A pipe that has taken its place since is not waited for.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!fstatSync(fd).isFile()) return null;
     const buffer = Buffer.alloc(256);
     return buffer.toString("latin1", 0, readSync(fd, buffer, 0, buffer.length, 0));
   } catch {

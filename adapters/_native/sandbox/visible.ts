@@ -1,34 +1,30 @@
 /** Whether a program that was found on the host is seen in the sandbox too. */
 
-import { existsSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
 import { realPathOf } from "../real-path.ts";
-import { interpreterOf } from "../resolve-command.ts";
-import { coveredBy, hostPath, isBelow, type SandboxView } from "./view.ts";
+import type { Sight } from "../resolve-command.ts";
+import { followInside } from "./inside-path.ts";
+import { isBelow, type SandboxView } from "./view.ts";
 
 /**
- * For a program, or an interpreter, that the sandbox hides: the error, with the line of configuration that shows it.
- *
- * @param file absolute
+ * Programs and interpreters as the sandbox shows them. For one that it hides there is an error with the line of configuration
+ * that shows it, unless a link led there that a command may have made: of what that leads to nothing is told.
  */
-export function whyHidden(file: string, view: SandboxView): RuntimeError | null {
-  const mount = coveredBy(file, view.mounts);
-  // Nothing is looked up on the host for it: whether it is there is not told.
-  if (mount === null || mount.kind === "private") return hiddenError(`Command ${file}`, file);
-  if (!existsSync(file)) return null;
-  const interpreter = interpreterOf(file);
-  for (const program of interpreter?.startsWith("/") ? [file, interpreter] : [file]) {
-    const hidden = hiddenPart(program, view);
-    if (hidden === null) continue;
-    return hiddenError(program === file ? `Command ${file}` : `${program}, the interpreter of ${file},`, hidden);
-  }
-  return null;
+export function sightIn(view: SandboxView): Sight {
+  return (file, script) => {
+    const found = followInside(file, view);
+    if (found.kind === "seen") return found.file;
+    const what = script === undefined ? `Command ${file}` : `${file}, the interpreter of ${script},`;
+    if (found.isGuided)
+      return notFound(`${what} leads, by a link that a command may have made, to nothing that is seen in the sandbox`);
+    if (found.kind === "missing") return null;
+    const line = `readonly_paths = [${JSON.stringify(dirname(found.path))}]`;
+    return notFound(`${what} is not seen in the sandbox: if it is there, add ${line} to [security.sandbox]`);
+  };
 }
 
-function hiddenError(what: string, path: string): RuntimeError {
-  const line = `readonly_paths = [${JSON.stringify(dirname(path))}]`;
-  const message = `${what} is not seen in the sandbox: if it is there, add ${line} to [security.sandbox]`;
+function notFound(message: string): RuntimeError {
   return new RuntimeError("command_not_found", message, { backend: "native" });
 }
 
@@ -47,14 +43,4 @@ export function refuseReplaced({ mounts }: SandboxView): void {
     const message = `${mount.source} leads elsewhere since it was listed: a link was put in its place, or on the way to it`;
     throw new RuntimeError("policy_unenforceable", message, { backend: "native" });
   }
-}
-
-/** The path that would have to be shown, or `null`. */
-function hiddenPart(file: string, view: SandboxView): string | null {
-  const real = realPathOf(file) ?? file;
-  const shown = hostPath(view, real);
-  if (shown === null || !existsSync(shown)) return real;
-  // A link is followed inside: the directory that holds it has to be there too.
-  const named = join(realPathOf(dirname(file)) ?? dirname(file), basename(file));
-  return hostPath(view, named) === null && !view.mounts.some(({ at }) => isBelow(named, at)) ? named : null;
 }
