@@ -10,15 +10,16 @@ import { formatSeconds } from "./exit-code.ts";
 import { openInput } from "./input.ts";
 import { type Output, type Style, stdout } from "./output.ts";
 import { readConfig } from "./read-config.ts";
-import { chosenBy, inCurrentDirectory, type RequestFlags, readRequest } from "./request-flags.ts";
+import { chosenBy, inCurrentDirectory, placesIn, type RequestFlags, readRequest } from "./request-flags.ts";
 import { type Cell, formatTable } from "./table.ts";
 import type { CommandWords } from "./words.ts";
 
 /** Answers what to exit with: 77 where `run` would refuse. */
 export async function explain({ command, args }: CommandWords, flags: RequestFlags): Promise<number> {
-  const request = readRequest(flags);
-  const stdin = openInput(flags.stdin);
   const config = await readConfig(flags);
+  const places = placesIn(flags, config);
+  const request = readRequest(flags, places);
+  const stdin = openInput(flags.stdin, places);
   const located = inCurrentDirectory(request, flags, config);
   const options: ExecuteOptions = stdin === undefined ? located : { ...located, stdin };
   const runtime = await createRuntime(config, chosenBy(flags));

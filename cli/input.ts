@@ -1,9 +1,11 @@
 /** What the command reads: this process's stdin, a file, or nothing. */
 
-import { createReadStream, fstatSync, statSync } from "node:fs";
+import { createReadStream, fstatSync } from "node:fs";
 import process from "node:process";
 import { isatty } from "node:tty";
-import { messageOf, RuntimeError } from "../src/errors.ts";
+import { reasonOf } from "../host/held-directory.ts";
+import { holdNamed } from "../host/named-files.ts";
+import { RuntimeError } from "../src/errors.ts";
 
 /** Anything that Node's readable streams are, as far as it matters here. */
 interface Chunks extends AsyncIterable<Uint8Array> {
@@ -14,10 +16,11 @@ interface Chunks extends AsyncIterable<Uint8Array> {
  * `inherit` or `-`: this process's stdin, as it comes. `none`: nothing. Anything else is a file's path. By default stdin is
  * handed on unless it is a terminal, which would keep the command waiting for somebody to type.
  *
+ * @param places where commands work: see `placesOfCommands`
  * @returns `undefined` for nothing: the command reads an end of file at once.
  * @throws RuntimeError `files_failed` for a file that cannot be read.
  */
-export function openInput(flag: string | undefined): ReadableStream<Uint8Array> | undefined {
+export function openInput(flag: string | undefined, places: readonly string[]): ReadableStream<Uint8Array> | undefined {
   switch (flag ?? (hasInput() ? "inherit" : "none")) {
     case "none":
       return undefined;
@@ -25,7 +28,7 @@ export function openInput(flag: string | undefined): ReadableStream<Uint8Array> 
     case "-":
       return openOwn();
     default:
-      return openFile(flag ?? "");
+      return openFile(flag ?? "", places);
   }
 }
 
@@ -53,12 +56,15 @@ function isDirectory(fd: number): boolean {
   }
 }
 
-function openFile(path: string): ReadableStream<Uint8Array> {
+function openFile(path: string, places: readonly string[]): ReadableStream<Uint8Array> {
   try {
-    if (statSync(path).isDirectory()) throw new Error("it is a directory");
-    return streamOf(createReadStream(path));
+    const held = holdNamed(path, places);
+    const { close } = held;
+    if (held.stats.isDirectory()) throw new Error("it is a directory");
+    // It is opened in its own time: a pipe may be waiting for its other end.
+    return streamOf(createReadStream(held.path).once("close", close));
   } catch (cause) {
-    const reason = messageOf(cause);
+    const reason = reasonOf(cause);
     throw new RuntimeError("files_failed", `File ${path} of --stdin cannot be read: ${reason}`, { cause });
   }
 }

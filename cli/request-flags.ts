@@ -1,7 +1,11 @@
 /** The flags that `run` and `explain` share, and the request that they ask for. */
 
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
+import { reasonOf } from "../host/held-directory.ts";
+import { holdNamed, placesOfCommands } from "../host/named-files.ts";
 import type { Configuration, CreateRuntimeOptions, SandboxChoice } from "../mod.ts";
 import { messageOf, RuntimeError } from "../src/errors.ts";
 import type { ExecuteOptions, InputFile, RequestedLimits } from "../src/runtime-types.ts";
@@ -62,11 +66,21 @@ export interface FilePair {
 }
 
 /**
+ * Where this command works, or another did that was typed in the same directory, and what such commands may write besides:
+ * whatever is there may be a link that one of them has made.
+ */
+export function placesIn({ cwd }: RequestFlags, config?: Configuration): readonly string[] {
+  const listed = config?.security.sandbox.writable_paths ?? [];
+  const written = listed.map((path) => (/^~(?:[\\/]|$)/.test(path) ? join(homedir(), path.slice(1)) : path));
+  return placesOfCommands([process.cwd(), ...(cwd === undefined ? [] : [cwd]), ...written]);
+}
+
+/**
  * Everything but stdin and signal.
  *
  * @throws RuntimeError `invalid_request` for a value that cannot be read, `files_failed` for a file that cannot.
  */
-export function readRequest(flags: RequestFlags): ExecuteOptions {
+export function readRequest(flags: RequestFlags, places: readonly string[] = placesIn(flags)): ExecuteOptions {
   const { tool, backend, cwd, network, shell, timeout, maxOutput, env, file, output } = flags;
   const limits = readLimits(flags);
   return {
@@ -79,7 +93,7 @@ export function readRequest(flags: RequestFlags): ExecuteOptions {
     ...(maxOutput === undefined ? {} : { maxOutputBytes: readUnit("--max-output", maxOutput, parseSize) }),
     ...(env === undefined ? {} : { env: readEnv(env) }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
-    ...(file === undefined ? {} : { files: readFiles(file.map(readPair)) }),
+    ...(file === undefined ? {} : { files: readFiles(file.map(readPair), places) }),
     ...(output === undefined ? {} : { outputs: output.map((pair) => readPair(pair).path) }),
   };
 }
@@ -128,13 +142,18 @@ function readEnv(written: readonly string[]): Readonly<Record<string, string>> {
   return env;
 }
 
-function readFiles(pairs: readonly FilePair[]): Readonly<Record<string, InputFile>> {
+function readFiles(pairs: readonly FilePair[], places: readonly string[]): Readonly<Record<string, InputFile>> {
   const files: Record<string, InputFile> = Object.create(null);
   for (const { path, hostFile } of pairs) {
     try {
-      files[path] = { content: readFileSync(hostFile), executable: (statSync(hostFile).mode & 0o111) !== 0 };
+      const held = holdNamed(hostFile, places);
+      try {
+        files[path] = { content: readFileSync(held.path), executable: (held.stats.mode & 0o111) !== 0 };
+      } finally {
+        held.close();
+      }
     } catch (cause) {
-      const reason = messageOf(cause);
+      const reason = reasonOf(cause);
       throw new RuntimeError("files_failed", `File ${hostFile} cannot be read: ${reason}`, { cause });
     }
   }

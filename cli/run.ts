@@ -12,7 +12,7 @@ import { runLive } from "./live.ts";
 import { createMessages, describeFailure } from "./messages.ts";
 import { stderr, stdout } from "./output.ts";
 import { readConfig } from "./read-config.ts";
-import { chosenBy, inCurrentDirectory, type RequestFlags, readRequest } from "./request-flags.ts";
+import { chosenBy, inCurrentDirectory, placesIn, type RequestFlags, readRequest } from "./request-flags.ts";
 import { saveFiles } from "./save-files.ts";
 import type { CommandWords } from "./words.ts";
 
@@ -22,23 +22,26 @@ interface Run {
   readonly flags: RequestFlags;
   readonly options: ExecuteOptions;
   readonly interrupts: Interrupts;
+  /** Where commands work: see `placesOfCommands`. */
+  readonly places: readonly string[];
 }
 
 /** Answers what to exit with. */
 export async function run(words: CommandWords, flags: RequestFlags): Promise<number> {
   const interrupts = watchInterrupts();
   try {
-    const request = readOptions(flags);
     const said: Warning[] = [];
     const log = (warning: Warning) => void (warning.code === "backend_chosen" || said.push(warning));
-    const { runtime, config } = await interrupts.orNever(
+    const { runtime, config, places, request } = await interrupts.orNever(
       readConfig(flags).then(async (config) => {
-        return { config, runtime: await createRuntime(config, { log, ...chosenBy(flags) }) };
+        const places = placesIn(flags, config);
+        const request = readOptions(flags, places);
+        return { config, places, request, runtime: await createRuntime(config, { log, ...chosenBy(flags) }) };
       }),
     );
     try {
       const options = { ...inCurrentDirectory(request, flags, config), signal: interrupts.signal };
-      const run: Run = { words, flags, options, interrupts };
+      const run: Run = { words, flags, options, interrupts, places };
       return await (flags.json === true ? runForJson(runtime, run) : runForPeople(runtime, run, said));
     } finally {
       await runtime.close();
@@ -63,21 +66,21 @@ async function tellInterruption(error: unknown): Promise<void> {
   if (error instanceof RuntimeError) await stdout().write(`${JSON.stringify(describeFailure(error).json)}\n`);
 }
 
-function readOptions(flags: RequestFlags): ExecuteOptions {
+function readOptions(flags: RequestFlags, places: readonly string[]): ExecuteOptions {
   if (flags.maxOutput !== undefined && flags.json !== true) {
     throw new RuntimeError(
       "invalid_request",
       "--max-output is for --json: without it everything is handed on and nothing is kept",
     );
   }
-  const options = readRequest(flags);
-  const stdin = openInput(flags.stdin);
+  const options = readRequest(flags, places);
+  const stdin = openInput(flags.stdin, places);
   return stdin === undefined ? options : { ...options, stdin };
 }
 
-async function runForJson(runtime: Runtime, { words, flags, options, interrupts }: Run): Promise<number> {
+async function runForJson(runtime: Runtime, { words, flags, options, interrupts, places }: Run): Promise<number> {
   const output = await runtime.execute(words.command, words.args, options);
-  const unsaved = saveFiles(output.files, flags.output ?? [], { all: false });
+  const unsaved = saveFiles(output.files, flags.output ?? [], { all: false, places });
   const warnings = [...output.warnings, ...unsaved];
   const json = JSON.stringify(encodeOutput({ ...output, warnings }));
   await interrupts.orStuck(stdout().write(`${json}\n`));
@@ -86,7 +89,7 @@ async function runForJson(runtime: Runtime, { words, flags, options, interrupts 
 
 async function runForPeople(
   runtime: Runtime,
-  { words, flags, options, interrupts }: Run,
+  { words, flags, options, interrupts, places }: Run,
   said: readonly Warning[],
 ): Promise<number> {
   const err = stderr();
@@ -94,7 +97,7 @@ async function runForPeople(
   const { output, midLine } = await runLive(runtime.stream(words.command, words.args, options), {
     ...{ out: stdout(), err, interrupts, quiet },
   });
-  const unsaved = saveFiles(output.files, flags.output ?? [], { all: true });
+  const unsaved = saveFiles(output.files, flags.output ?? [], { all: true, places });
   const messages = createMessages(err, { quiet, midLine });
   for (const warning of [...said, ...output.warnings, ...unsaved]) await messages.warn(warning);
   const message = describeOutcome(output);

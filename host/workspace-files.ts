@@ -94,7 +94,7 @@ function writeOne(root: string, { path, executable }: PlannedFile, options: Writ
 }
 
 /** How a file is opened for writing. */
-interface WritingOptions {
+export interface WritingOptions {
   /** Of a file that is made. */
   readonly mode: number;
   /** Whether one that has other names too is written to under all of them; else it is parted from them. */
@@ -102,7 +102,7 @@ interface WritingOptions {
 }
 
 /** Opens a regular file, emptied, or makes one. */
-function openForWriting(place: string, { mode, isShared }: WritingOptions): number {
+export function openForWriting(place: string, { mode, isShared }: WritingOptions): number {
   const names = isShared ? Number.POSITIVE_INFINITY : 1;
   try {
     return openRegularFile(place, constants.O_WRONLY | constants.O_TRUNC, names);

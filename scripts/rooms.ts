@@ -112,10 +112,10 @@ export const roomRules: Readonly<Record<RoomKind, RoomRule>> = {
     says: "mod.ts imports src, host and the registry",
   },
   cli: {
-    to: among("mod", "core", "http", "registry"),
+    to: among("mod", "core", "http", "registry", "host"),
     packages: "any",
     builtins: true,
-    says: "The program imports mod.ts, src, src/http and the registry",
+    says: "The program imports mod.ts, src, src/http, host and the registry",
   },
   testing: {
     to: (target, from) => among("core", "contract")(target, from) || isMemory(target),

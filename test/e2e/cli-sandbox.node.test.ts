@@ -34,6 +34,37 @@ describe.each(runtimeNames)("on %s", (runtime) => {
     expect(stdout).toBe("");
   });
 
+  test("a link that a command leaves leads nothing of the host in or out", async () => {
+    const outside = join(folder, `outside-${runtime}`);
+    const link = `link-${runtime}`;
+    writeFileSync(outside, "kept");
+    const plant = `ln -sf ${outside} ${link}; echo evil > made`;
+    const sandbox = ["--sandbox", "bubblewrap"];
+    const saved = await run("run", ...sandbox, "--cwd", ".", "--output", `made=${link}`, "--", "sh", "-c", plant);
+    expect(saved).toMatchObject({ code: 74, stderr: expect.stringContaining("a link leads it out of") });
+    expect(readFileSync(outside, "utf8")).toBe("kept");
+    for (const flags of [
+      ["--file", `in=${link}`],
+      ["--stdin", link],
+    ]) {
+      const read = await run("run", ...sandbox, ...flags, "--", "sh", "-c", "cat in; cat");
+      expect(read).toMatchObject({ code: 74, stdout: "", stderr: expect.stringContaining("name the real path") });
+    }
+    const named = await run(
+      "run",
+      ...sandbox,
+      "--file",
+      `in=${outside}`,
+      "--stdin",
+      "made",
+      "--",
+      "sh",
+      "-c",
+      "cat in -",
+    );
+    expect(named).toMatchObject({ code: 0, stdout: "keptevil\n" });
+  });
+
   test("explain shows what would be seen, and the argv", async () => {
     const { code, stdout } = await run("explain", "--sandbox", "bubblewrap", "--", "make");
     expect(code).toBe(0);
