@@ -21,7 +21,7 @@ write("hidden/text", "#!/secret/interpreter of/the host\n", 0o755);
 const view = composeView({
   system: findSystemPaths().always,
   listed: [{ kind: "readonly", at: tools, source: tools }],
-  ...{ toolchains: [], protectedPaths: [], hidden: [], network: false, home: null, workingDir: work },
+  ...{ toolchains: [], protectedPaths: [], keptFiles: [], hidden: [], network: false, home: null, workingDir: work },
 });
 
 /** The file, or code and message of the refusal. */
