@@ -56,7 +56,7 @@ export function holdEntry(directory: HeldDirectory, name: string): HeldDirectory
 function holdPlace(place: string): HeldDirectory {
   if (!canHold) {
     const stats = lstatSync(place, { bigint: true });
-    if (!stats.isDirectory()) throw Object.assign(new Error(`ENOTDIR: not a directory, ${place}`), { code: "ENOTDIR" });
+    if (!stats.isDirectory()) throw Object.assign(new Error("ENOTDIR: not a directory"), { code: "ENOTDIR" });
     return { path: place, node: nodeOf(stats), at: (name) => join(place, name), close: () => {} };
   }
   const fd = openSync(place, withoutOpening | constants.O_DIRECTORY | constants.O_NOFOLLOW);

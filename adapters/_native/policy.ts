@@ -23,7 +23,7 @@ export function nativePolicy(config: Config, platform: string): BackendPolicy {
     filesystem: sandboxed ? "workspace" : "host",
     privilege: sandboxed ? "none" : "host",
     workspaceMode: sandboxed ? "mount" : "host",
-    protectedPaths: sandboxed ? protected_paths : [],
+    ...(sandboxed ? { protectedPaths: protected_paths } : {}),
     limits: {
       memoryBytes: ask("memory", resources.max_memory_mb, 1024 * 1024),
       cpus: null,

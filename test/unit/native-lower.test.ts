@@ -82,9 +82,14 @@ describe("the operator's policy", () => {
     expect(policy).toEqual({
       ...{ network: "all", filesystem: "host", privilege: "host", workspaceMode: "host" },
       limits: { memoryBytes: null, cpus: null, cpuTimeMs: null, pids: null, openFiles: null },
-      ...{ written: [], env: {}, foreignEnv: [], protectedPaths: [], shell: ["/bin/bash", "-c"] },
+      ...{ written: [], env: {}, foreignEnv: [], shell: ["/bin/bash", "-c"] },
     });
     expect(image).toBeNull();
+  });
+
+  test("keeps protected names from a request's files where there is a sandbox to keep them from its command", () => {
+    const sandbox = { backend: "bubblewrap", protected_paths: [".git/hooks/"] } as const;
+    expect(nativePolicy(configOf({ security: { sandbox } }), "linux").protectedPaths).toEqual([".git/hooks/"]);
   });
 
   test("takes every limit that is written, in its own unit, and demands it", () => {

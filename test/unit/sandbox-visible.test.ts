@@ -18,8 +18,10 @@ const tools = makeDirectory("tools");
 const script = "#!/bin/sh\nexit 0\n";
 write("hidden/program", script, 0o755);
 write("hidden/text", "#!/secret/interpreter of/the host\n", 0o755);
+symlinkSync(makeDirectory("settings-1"), at("settings"));
+write("settings-1/passwd", "no program", 0o644);
 const view = composeView({
-  system: findSystemPaths().always,
+  system: [{ kind: "readonly", at: "/etc", source: at("settings") }, ...findSystemPaths().always],
   listed: [{ kind: "readonly", at: tools, source: tools }],
   ...{ toolchains: [], protectedPaths: [], keptFiles: [], hidden: [], network: false, home: null, workingDir: work },
 });
@@ -118,6 +120,14 @@ describe.skipIf(process.platform !== "linux")("what is named directly", () => {
       `${at("hidden/program")}, the interpreter of ${at("tools/by-hidden")},`,
     );
     expect(found("by-hidden", tools)).toContain(line);
+  });
+
+  test("is what is mounted there, and no link, although one leads to its source", () => {
+    expect(found("/etc/passwd")).toBe(
+      "not_executable: Command cannot be executed: /etc/passwd has no permission to be executed: chmod +x it",
+    );
+    expect(found("/etc")).toBe("not_executable: Command cannot be executed: /etc is a directory");
+    expect(found("/etc/shadow")).toBe("command_not_found: Command not found: /etc/shadow");
   });
 
   test("is told as missing where everything is seen", () => {

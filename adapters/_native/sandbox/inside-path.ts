@@ -4,6 +4,7 @@ import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { linkAt } from "../../../host/directory-walk.ts";
 import { type HeldFile, holdDirectory, holdFile } from "../../../host/held-directory.ts";
+import { realPathOf } from "../real-path.ts";
 import { coveredBy, isBelow, type Mount, type SandboxView } from "./view.ts";
 
 /** Where a path leads inside. */
@@ -63,8 +64,11 @@ function placeOf(path: string, mounts: readonly Mount[]): Place | "holder" | "hi
   if (mount === null || mount.kind === "private")
     return mounts.some(({ at }) => isBelow(at, path)) ? "holder" : "hidden";
   if (mount.kind === "link") return { source: path, isWritable: false, to: mount.to };
-  const source = mount.source + path.slice(mount.at.length);
-  return { source, isWritable: mounts.some((other) => other.kind === "writable" && isBelow(source, other.source)) };
+  const rest = path.slice(mount.at.length);
+  const isWritable = mounts.some((other) => other.kind === "writable" && isBelow(mount.source + rest, other.source));
+  // What is mounted is no link, also where its source is one: that of the settings leads to the newest copies.
+  const isMount = rest === "" && !isWritable;
+  return { source: (isMount ? realPathOf(mount.source) : null) ?? mount.source + rest, isWritable };
 }
 
 /** What a link says; `null` for what is none; `undefined` where nothing is. */
