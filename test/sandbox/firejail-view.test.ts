@@ -123,6 +123,26 @@ describe("what it sees", () => {
     expect(linesOf(stdout).length).toBeGreaterThan(10);
   });
 
+  test("all of /etc where it is listed, and nothing of what is not firejail's to show", async () => {
+    const sandbox = (path: string) => ({
+      ...withFirejail,
+      security: { sandbox: { backend: "firejail" as const, readonly_paths: [path] } },
+    });
+    await using listed = await createRuntime(sandbox("/etc"));
+    const { stdout } = await listed.execute("sh", ["-c", "ls -A /etc; touch /etc/prx-made"], {
+      workingDir: given.work,
+    });
+    expect(linesOf(stdout).toSorted()).toEqual(readdirSync("/etc").toSorted());
+    expect(existsSync("/etc/prx-made")).toBe(false);
+    for (const path of ["/run", "/tmp", "/var"]) {
+      await using refused = await createRuntime(sandbox(path));
+      await expect(refused.execute("true", [], { workingDir: given.work })).rejects.toMatchObject({
+        code: "policy_unenforceable",
+        message: expect.stringContaining(`a part of ${path} to itself`),
+      });
+    }
+  });
+
   test("a /dev without disks and terminals of the host", async () => {
     const { stdout } = await sh("ls /dev; ls /dev/pts; tty; (: < /dev/tty) 2>&1");
     const usual = [

@@ -34,14 +34,17 @@ const homeFiles = [".bashrc", ".zshrc", ".cshrc", ".inputrc", ".Xauthority", ".a
 
 export function profileOf(view: SandboxView, facts: FirejailFacts): FirejailProfile {
   const { uid, home, settings, nothing } = facts;
-  const mounts = view.mounts.filter(({ at }) => at !== "/etc");
+  // Of the system's settings what is for everybody is shown as it is; all of them only where they are listed.
+  const mounts = view.mounts.filter((mount) => mount.at !== "/etc" || ("source" in mount && mount.source === "/etc"));
   const hosts = mounts.filter(isOfHost);
+  const hasEtc = isShown("/etc", hosts);
   const privates = mounts.filter(({ kind }) => kind === "private").map(({ at }) => at);
   const covers = privates.filter((at) => isShown(at, hosts));
   const roots = new Set([...always, ...mounts.filter(({ kind }) => kind === "link").map(({ at }) => topOf(at))]);
   const keepsVarTmp = hosts.some(({ at }) => isBelow(at, "/var/tmp"));
   const varTmp = keepsVarTmp ? [] : ["/var/tmp"];
-  const whitelist = new Set([`/tmp/${nothing}`, `/run/${nothing}`, ...varTmp, ...settings.shown]);
+  const shownSettings = settings.shown.filter((path) => !(hasEtc && isBelow(path, "/etc")));
+  const whitelist = new Set([`/tmp/${nothing}`, `/run/${nothing}`, ...varTmp, ...shownSettings]);
   for (const mount of hosts) {
     for (const place of [mount.source, mount.at]) {
       if (isShownFromAbove(place, hosts)) continue;
@@ -70,7 +73,7 @@ export function profileOf(view: SandboxView, facts: FirejailFacts): FirejailProf
       ...[...roots].map((path) => `noblacklist ${path}`),
       ...[...whitelist].map((path) => `whitelist ${path}`),
       ...["blacklist /*", ...covers.map((path) => `blacklist ${path}`)],
-      ...settings.withheld.map((path) => `blacklist ${path}`),
+      ...(hasEtc ? [] : settings.withheld).map((path) => `blacklist ${path}`),
       ...(hosts.some(({ at }) => isBelow(at, "/run/user")) ? [] : ["blacklist /run/user"]),
       ...(ownHome.empty === "blacklist" ? [`blacklist ${home.path}`] : []),
       ...(ownHome.empty === "tmpfs" ? [`tmpfs ${home.path}`] : []),
@@ -109,9 +112,9 @@ function rootLines(sealed: readonly string[]): readonly string[] {
 function accessLine({ kind, source, isPin }: HostMount, hosts: readonly HostMount[], uid: number): readonly string[] {
   if (kind === "readonly") return [`read-only ${source}`];
   const isOnRoot = uid === 0 && source === topOf(source);
-  const isInReadonly = hosts.some(
-    (above) => above.kind === "readonly" && above.source !== source && isBelow(source, above.source),
-  );
+  const isInReadonly =
+    (uid === 0 && isBelow(source, "/etc")) ||
+    hosts.some((above) => above.kind === "readonly" && above.source !== source && isBelow(source, above.source));
   // It mounts nothing over itself that is writable already.
   if (isPin) return [`read-only ${source}`, `read-write ${source}`];
   return isOnRoot || isInReadonly ? [`read-write ${source}`] : [];
@@ -174,8 +177,11 @@ function topOf(path: string): string {
 const misread = /[\\&!?"<>%^{};,*[\]#\p{Cc}]|\.\.| {2}| $/u;
 
 const remedy = "choose another path, or bubblewrap";
-/** Where firejail has something of its own, whatever it is told (fs_var.c). */
-const occupied = /^\/var\/(?:lock|lib\/(?:dhcp|nginx|snmp|sudo)|cache\/(?:apache2|lighttpd))(?:\/|$)/;
+/** Where firejail has something of its own, or nothing, whatever it is told (fs_var.c; `fs_proc_sys_dev_boot` of fs.c). */
+const occupied =
+  /^\/(?:var\/(?:lock|lib\/(?:dhcp|nginx|snmp|sudo)|cache\/(?:apache2|lighttpd))|run\/(?:lock|firejail)|boot|selinux|(?:usr\/)?lib\/modules|usr\/lib\/debug|usr\/src\/linux)(?=\/|$)/;
+/** Empty but for what is named below them, or with something of firejail's own in them: never to be shown as a whole. */
+const divided = ["/run", "/tmp", "/var"];
 
 /** Why a view cannot be told to firejail, or `null`. */
 export function unshowable({ mounts }: SandboxView, { uid, home }: Pick<FirejailFacts, "uid" | "home">): string | null {
@@ -191,6 +197,8 @@ export function unshowable({ mounts }: SandboxView, { uid, home }: Pick<Firejail
       const found = misread.exec(path)?.[0];
       const own = occupied.exec(path)?.[0];
       if (own !== undefined) return `firejail puts a directory of its own in the place of ${own}: ${remedy}`;
+      if (mount.kind !== "private" && divided.includes(path))
+        return `firejail keeps a part of ${path} to itself and cannot show all of it: name what is needed below it, or choose bubblewrap`;
       if (found !== undefined)
         return `firejail cannot be told of the path ${JSON.stringify(path)}, for the ${JSON.stringify(found)} in it: ${remedy}`;
     }
