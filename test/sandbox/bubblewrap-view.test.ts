@@ -56,6 +56,10 @@ describe("inside", () => {
     expect(devices).toEqual(["null", "zero", "full", "random", "urandom", "no tty", "?"]);
   });
 
+  test("nothing is told of the host's keys", async () => {
+    expect(await lines("cat /proc/keys /proc/key-users 2>/dev/null; echo $?")).toEqual(["1"]);
+  });
+
   test("no process of the host is seen, and every visible one has a clean environment", async () => {
     setHostEnv("PRX_TEST_SECRET", "s3cret");
     onTestFinished(() => setHostEnv("PRX_TEST_SECRET", undefined));

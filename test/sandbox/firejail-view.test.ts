@@ -143,6 +143,10 @@ describe("what it sees", () => {
     }
   });
 
+  test("nothing of the host's keys", async () => {
+    expect((await sh("cat /proc/keys /proc/key-users")).stdout).toBe("");
+  });
+
   test("a /dev without disks and terminals of the host", async () => {
     const { stdout } = await sh("ls /dev; ls /dev/pts; tty; (: < /dev/tty) 2>&1");
     const usual = [

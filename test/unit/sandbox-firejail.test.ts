@@ -43,7 +43,7 @@ describe("the profile", () => {
         (path) => `whitelist ${path}`,
       ),
       ...["/home/u/.prx-nothing", "/var/.prx-nothing", "/home/.prx-nothing"].map((path) => `whitelist ${path}`),
-      ...["blacklist /*", "blacklist /etc/fonts/secret"],
+      ...["blacklist /*", "blacklist /etc/fonts/secret", "blacklist /proc/keys", "blacklist /proc/key-users"],
       "blacklist /run/user",
       "read-only /usr",
     ]);

@@ -24,7 +24,11 @@ const view = composeView({
     home: null,
   },
 });
-const program = bubblewrap("/usr/bin/bwrap", { filtered: true, strayEnv: [], kernelFiles: ["/proc/sys"] });
+const program = bubblewrap("/usr/bin/bwrap", {
+  filtered: true,
+  strayEnv: [],
+  kernelFiles: ["/proc/sys", "/proc/keys"],
+});
 
 const command = (env: Readonly<Record<string, string>>) => ({ argv: ["tool", "a b"] as const, env });
 
@@ -38,6 +42,7 @@ describe("bubblewrap's words", () => {
         "--ro-bind",
         "/proc/sys",
         "/proc/sys",
+        ...["--ro-bind", "/dev/null", "/proc/keys"],
         "--ro-bind",
         "/usr",
         "/usr",

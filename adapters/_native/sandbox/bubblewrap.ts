@@ -3,7 +3,7 @@
 import { isLoaderVariable } from "./loader-variables.ts";
 import type { ProgramSetting, SandboxedCommand, SandboxProgram, SandboxStatus, Wrapping } from "./sandbox-program.ts";
 
-import { filterPlace, inputPlace, statusPlace } from "./sandbox-program.ts";
+import { filterPlace, inputPlace, keyFiles, statusPlace } from "./sandbox-program.ts";
 import type { Mount, SandboxView } from "./view.ts";
 
 export function bubblewrap(file: string, setting: ProgramSetting): SandboxProgram {
@@ -44,7 +44,7 @@ function wrap(
       ...["--json-status-fd", `${statusPlace}`],
       ...(isHeld === true ? ["--block-fd", `${inputPlace}`] : []),
       ...["--proc", "/proc", "--dev", "/dev"],
-      ...kernelFiles.flatMap((path) => ["--ro-bind", path, path]),
+      ...kernelFiles.flatMap((path) => ["--ro-bind", keyFiles.includes(path) ? "/dev/null" : path, path]),
       ...mounts.flatMap(mountWords),
       // What was made on the way to a mount is no place to write to.
       ...["--remount-ro", "/"],

@@ -10,7 +10,7 @@ import { firejail } from "./firejail.ts";
 import { findFirejailFacts } from "./firejail-facts.ts";
 import { projectPlaces } from "./lower-sandbox.ts";
 import { probeSandbox } from "./probe.ts";
-import type { SandboxProgram } from "./sandbox-program.ts";
+import { keyFiles, type SandboxProgram } from "./sandbox-program.ts";
 import { systemPrograms } from "./system-paths.ts";
 import { isBelow, type Mount } from "./view.ts";
 
@@ -62,12 +62,12 @@ const strayEnv = "Deno" in globalThis ? ["DENO_EXTRA_STDIO_FDS"] : [];
 /**
  * What root may write in /proc by being root, and bubblewrap leaves so: the kernel asks there for the owner and for no
  * capability. A core_pattern written in a sandbox is a program that runs outside of it. Docker keeps the same from its containers.
+ * And what tells anybody of the keys that the host's user has.
  */
 function kernelFiles(): readonly string[] {
-  if (process.geteuid?.() !== 0) return [];
-  return ["sys", "fs", "acpi", "scsi", "asound", "mtrr"]
-    .map((name) => `/proc/${name}`)
-    .filter((path) => existsSync(path));
+  const roots =
+    process.geteuid?.() === 0 ? ["sys", "fs", "acpi", "scsi", "asound", "mtrr"].map((name) => `/proc/${name}`) : [];
+  return [...roots, ...keyFiles].filter((path) => existsSync(path));
 }
 
 export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchResult> {

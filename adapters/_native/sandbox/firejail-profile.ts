@@ -6,6 +6,7 @@
  */
 
 import type { FirejailFacts } from "./firejail-facts.ts";
+import { keyFiles } from "./sandbox-program.ts";
 import { coveredBy, isBelow, type Mount, type SandboxView } from "./view.ts";
 
 type HostMount = Mount & { readonly kind: "readonly" | "writable" };
@@ -74,6 +75,8 @@ export function profileOf(view: SandboxView, facts: FirejailFacts): FirejailProf
       ...[...whitelist].map((path) => `whitelist ${path}`),
       ...["blacklist /*", ...covers.map((path) => `blacklist ${path}`)],
       ...(hasEtc ? [] : settings.withheld).map((path) => `blacklist ${path}`),
+      // Of itself it hides all else of that kind.
+      ...keyFiles.map((path) => `blacklist ${path}`),
       ...(hosts.some(({ at }) => isBelow(at, "/run/user")) ? [] : ["blacklist /run/user"]),
       ...(ownHome.empty === "blacklist" ? [`blacklist ${home.path}`] : []),
       ...(ownHome.empty === "tmpfs" ? [`tmpfs ${home.path}`] : []),

@@ -31,7 +31,7 @@ export interface ProgramSetting {
   readonly filtered: boolean;
   /** Variables that the JavaScript runtime adds when it hands over descriptors. */
   readonly strayEnv: readonly string[];
-  /** Parts of /proc by which root changes the kernel, without any capability. */
+  /** Parts of /proc by which root changes the kernel, without any capability; and {@link keyFiles}, as far as they are there. */
   readonly kernelFiles: readonly string[];
 }
 
@@ -66,3 +66,6 @@ export interface SandboxStatus {
 export const filterPlace = 3;
 export const statusPlace = 4;
 export const inputPlace = 5;
+
+/** What the kernel tells of the keys that the user has on the host, by their descriptions (keyrings(7)): nothing for a command. */
+export const keyFiles: readonly string[] = ["/proc/keys", "/proc/key-users"];
