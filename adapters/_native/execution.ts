@@ -111,7 +111,7 @@ async function spawnIn(
     workingDir: at.workingDir,
     stdin: plan.stdin !== "none",
   };
-  const start = artifact.sandbox === null ? spawn : sandboxed(spawn, artifact.sandbox, plan.id);
+  const start = artifact.sandbox === null ? spawn : sandboxed(spawn, artifact.sandbox, { id: plan.id, file: at.file });
   const child = cell.enter(() => start(request));
   if (child.pid !== undefined) return child;
   throw spawnError(await child.failure, plan.argv[0]);

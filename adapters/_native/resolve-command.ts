@@ -35,7 +35,7 @@ export interface SeenFile {
  */
 export type Sight = (file: string, script?: string) => SeenFile | RuntimeError | null;
 
-const ownSight: Sight = (file) => {
+export const ownSight: Sight = (file) => {
   const stats = statOf(file);
   return stats === null ? null : { path: file, stats, close: () => {} };
 };
@@ -121,17 +121,21 @@ function scriptFault(
   sight: (interpreter: string) => ReturnType<Sight>,
 ): "ready" | Fault | RuntimeError {
   if (!head.startsWith("#!")) return { fault: 'is neither a program nor a script that begins with "#!"' };
-  // A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it.
-  const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
-  if (interpreter === undefined) return { fault: 'begins with "#!" but names no interpreter' };
+  const interpreter = interpreterIn(head);
+  if (interpreter === null) return { fault: 'begins with "#!" but names no interpreter' };
   const seen = sight(resolve(workingDir, interpreter));
   if (seen instanceof RuntimeError) return seen;
   seen?.close();
   return seen === null ? { fault: `names an interpreter that is missing: ${JSON.stringify(interpreter)}` } : "ready";
 }
 
-/** `null` for what cannot be read. */
-function readHead(path: string): string | null {
+/** A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it. */
+export function interpreterIn(head: string): string | null {
+  return /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1] ?? null;
+}
+
+/** As latin1; `null` for what cannot be read. */
+export function readHead(path: string): string | null {
   let fd: number | null = null;
   try {
     // It was a regular file. A pipe that has taken its place since is not waited for.

@@ -142,6 +142,15 @@ describe("the script", () => {
     expect(at("4>&-")).toBeLessThan(at("exec /usr/bin/setsid /usr/bin/env"));
   });
 
+  test("looks for what the kernel needs to execute the command, before the command counts as begun", () => {
+    const command = { argv: ["/bin/wrapper", "/bin/tool"], env: {}, needs: ["/bin/tool", "../sh"] } as const;
+    const { script } = wrap(0, { command });
+    const line = script.indexOf("[ -e '../sh' ] || fail 'execvp /bin/tool: No such file or directory'");
+    expect(line).toBeGreaterThan(script.findIndex((part) => part.startsWith("cd ")));
+    expect(line).toBeLessThan(script.findIndex((part) => part.includes("prx-runtime: started")));
+    expect(script).toContain("[ -x '/bin/tool' ] || fail 'execvp /bin/tool: Permission denied'");
+  });
+
   test("asks the kernel about arguments only where there are many", () => {
     const many = (length: number) =>
       wrap(0, { command: { argv: ["/bin/ls", "x".repeat(length)], env: {} } }).script.join("\n");

@@ -126,7 +126,7 @@ describe("an ending", () => {
       };
     };
     const artifact = { program, view, settings, ownDirectory, filter: new Uint8Array([1, 2]), protectedPaths: [] };
-    const child = sandboxed(spawn, artifact, "1")(request) as Child;
+    const child = sandboxed(spawn, artifact, { id: "1", file: request.file })(request) as Child;
     return { child, seen: () => seen };
   }
   async function text(child: Child): Promise<string> {

@@ -17,6 +17,7 @@ export function bubblewrap(file: string, setting: ProgramSetting): SandboxProgra
     pids: 2,
     namesInit: true,
     canHold: true,
+    looksAhead: false,
     cannot: () => null,
     wrap: (view, command) => wrap(file, view, command, setting),
     readStatus,

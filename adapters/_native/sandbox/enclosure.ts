@@ -171,12 +171,12 @@ function nameInit(pid: number): ProcessName | null {
 
 function sandboxError({ name, complaint }: SandboxProgram, complained: string): RuntimeError {
   const said = complaint === null ? complained.trim() : complained.trim().replaceAll(complaint, "");
-  const missing = /^execvp (.*): No such file or directory/.exec(said)?.[1];
+  const missing = /^execvp (.*): No such file or directory/m.exec(said)?.[1];
   if (missing !== undefined) {
     const message = `Command cannot be executed: ${missing}, or the interpreter or loader that it names, is not seen in the sandbox: add its directory to security.sandbox.readonly_paths`;
     return new RuntimeError("not_executable", message, { backend: "native" });
   }
-  const denied = /^execvp (.*): (.*)/.exec(said);
+  const denied = /^execvp (.*): (.*)/m.exec(said);
   if (denied !== null) {
     return new RuntimeError("not_executable", `Command cannot be executed: ${denied[1]}: ${denied[2]}`, {
       backend: "native",

@@ -46,6 +46,7 @@ export function startScript({ command, view, profile, facts, places }: ScriptPar
     ...profile.empty.flatMap(beingEmpty),
     ...profile.shown.flatMap((mount) => seeing(mount, tools)),
     `cd ${quoted(view.workingDir)} || fail 'The working directory is not seen'`,
+    ...(command.needs ?? []).flatMap((path) => executing(path, command.needs?.[0] ?? path)),
     ...exported.map(([name, value]) => `export ${name}=${quoted(value)}`),
     `set -- ${words.map(quoted).join(" ")}`,
     ...(isLarge ? [`${tools.true} "$@" || fail 'Argument list too long'`] : []),
@@ -85,6 +86,15 @@ function seeing(
   const directory = quoted(at.slice(0, at.lastIndexOf("/")) || "/");
   const link = at === source ? "" : ` || { ${mkdir} -p ${directory} && ${ln} -s ${quoted(source)} ${quoted(at)}; }`;
   return [`${isSeen}${link} || fail ${quoted(`It does not show ${at}`)}`];
+}
+
+/** In the words of execvp(3): the kernel's own answer comes when the command counts as begun, and looks like the command's. */
+function executing(path: string, program: string): readonly string[] {
+  const failure = (why: string) => `fail ${quoted(`execvp ${program}: ${why}`)}`;
+  return [
+    `[ -e ${quoted(path)} ] || ${failure("No such file or directory")}`,
+    `[ -x ${quoted(path)} ] || ${failure("Permission denied")}`,
+  ];
 }
 
 /** A program with `=` in its path would be taken for a variable. */

@@ -31,6 +31,7 @@ export function firejail(file: string, facts: FirejailFacts): SandboxProgram {
     pids: firejailPids(facts.uid),
     namesInit: false,
     canHold: false,
+    looksAhead: true,
     complaint: null,
     cannot: (view) => unshowable(view, facts),
     wrap: (view, command) => wrap(file, facts, { view, command }),

@@ -19,6 +19,8 @@ export interface SandboxProgram {
   readonly namesInit: boolean;
   /** Whether it can hold a command back until what was mounted has been looked at from outside. */
   readonly canHold: boolean;
+  /** Whether it cannot tell a command that was not executed from one that says so, and has to look before. */
+  readonly looksAhead: boolean;
   /** How its own complaints begin on stderr; `null` where they never get there. */
   readonly complaint: string | null;
   /** Reads what it wrote to {@link statusPlace}. */
@@ -41,6 +43,8 @@ export interface SandboxedCommand {
   readonly env: Readonly<Record<string, string>>;
   /** Whether it waits at {@link inputPlace} for a byte when all is mounted; by a program that {@link SandboxProgram.canHold}. */
   readonly isHeld?: boolean;
+  /** What has to be seen for it to be executed, where {@link SandboxProgram.looksAhead}. @default nothing */
+  readonly needs?: readonly string[];
 }
 
 /** A command in a program's words. */

@@ -8,13 +8,23 @@ import { type Enclosure, openEnclosure } from "./enclosure.ts";
 import { type Gate, makeGate } from "./gate.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
 import { beginMounting, type Mounting } from "./mounting.ts";
+import { neededFiles } from "./needed-files.ts";
 import type { SandboxedCommand, Wrapping } from "./sandbox-program.ts";
+import { sightIn } from "./visible.ts";
 
 /** A program that is gone, or may not be run any more, is not the command. What is too long is the command's all the same. */
 function ofTheSandbox(error: unknown, name: string): unknown {
   if (error instanceof Error && "code" in error && error.code === "E2BIG") return error;
   const message = `The sandbox (${name}) could not be started, and the command was not run: ${messageOf(error)}`;
   return new RuntimeError("start_failed", message, { backend: "native", cause: error });
+}
+
+/** What is started in a sandbox. */
+export interface SandboxedStart {
+  /** Names the execution; no two at one time have the same. */
+  readonly id: string;
+  /** The command's own file, whatever stands in front of it. */
+  readonly file: string;
 }
 
 /** A sandbox ready to be made, with its words. */
@@ -25,16 +35,21 @@ interface Preparation extends Pick<Wrapping, "words" | "env"> {
 }
 
 /** @throws Error when something is missing: nothing is left open then. */
-function prepare({ view, ...source }: SandboxArtifact, command: SandboxedCommand, id: string): Preparation {
+function prepare(
+  { view, ...source }: SandboxArtifact,
+  command: SandboxedCommand,
+  { id, file }: SandboxedStart,
+): Preparation {
   const { program, ownDirectory } = source;
   source.settings.refresh();
   const cannot = program.cannot(view);
   if (cannot !== null) throw new Error(cannot);
+  const needs = program.looksAhead ? [file, ...neededFiles(file, view.workingDir, sightIn(view))] : [];
   const mounting = beginMounting(view, { ownDirectory, canHold: program.canHold });
   let gate: Gate | null = null;
   try {
     if (mounting.isHeld) gate = makeGate(join(ownDirectory, `${id}.gate`));
-    const { words, env, inputs } = program.wrap(view, { ...command, isHeld: mounting.isHeld });
+    const { words, env, inputs } = program.wrap(view, { ...command, needs, isHeld: mounting.isHeld });
     return { words, env, mounting, gate, enclosure: openEnclosure(source, id, inputs) };
   } catch (error) {
     gate?.close();
@@ -43,13 +58,12 @@ function prepare({ view, ...source }: SandboxArtifact, command: SandboxedCommand
   }
 }
 
-/** @param id names the execution; no two at one time have the same */
-export function sandboxed(spawn: Spawn, artifact: SandboxArtifact, id: string): Spawn {
+export function sandboxed(spawn: Spawn, artifact: SandboxArtifact, start: SandboxedStart): Spawn {
   const { view, program } = artifact;
   return (request): Child | FailedSpawn => {
     let prepared: Preparation;
     try {
-      prepared = prepare(artifact, { argv: [request.file, ...request.args], env: request.env }, id);
+      prepared = prepare(artifact, { argv: [request.file, ...request.args], env: request.env }, start);
     } catch (error) {
       return { pid: undefined, failure: Promise.resolve(ofTheSandbox(error, program.name)) };
     }

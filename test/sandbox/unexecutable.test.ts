@@ -1,0 +1,67 @@
+/** What cannot be executed for what the sandbox hides is told alike by both sandboxes, and is no exit of a command. */
+
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { need } from "../fixtures/needed.ts";
+import { tried } from "./against.ts";
+import { sandboxedRuntime } from "./ways.ts";
+
+let place = "";
+let work = "";
+
+beforeEach(() => {
+  place = realpathSync(mkdtempSync(join(tmpdir(), "prx-unexecutable-")));
+  work = join(place, "work");
+  for (const path of [work, join(place, "outside")]) mkdirSync(path);
+});
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+function write(path: string, content: string | Uint8Array): void {
+  writeFileSync(join(place, path), content);
+  chmodSync(join(place, path), 0o755);
+}
+
+describe.each(tried)("in %s", (sandbox, obstacle) => {
+  const run = async (command: string) => {
+    await using runtime = await sandboxedRuntime(sandbox);
+    return await runtime.execute(command, [], { workingDir: work });
+  };
+
+  test.for([
+    ["the interpreter, named from the working directory", () => write("work/tool", "#!../outside/sh\n")],
+    [
+      "the interpreter of the interpreter",
+      () => {
+        write("work/second", `#!../outside/sh\n`);
+        write("work/tool", `#!${join(work, "second")}\n`);
+      },
+    ],
+    [
+      "the loader",
+      () => {
+        const program = readFileSync("/bin/true");
+        const at = program.indexOf("/lib64/ld-linux-x86-64.so.2");
+        if (at !== -1) program.write("/lib64/ld-linux-x86-64.so.9", at);
+        write("work/tool", at === -1 ? "#!../outside/sh\n" : program);
+      },
+    ],
+  ] as const)("%s", async ([, make], context) => {
+    need(context, obstacle);
+    write("outside/sh", readFileSync("/bin/sh"));
+    make();
+    await expect(run("./tool")).rejects.toMatchObject({
+      code: "not_executable",
+      message: expect.stringMatching(/tool, or the interpreter or loader that it names, is not seen in the sandbox/),
+    });
+  });
+
+  test("one that is seen is run", async (context) => {
+    need(context, obstacle);
+    write("work/sh", readFileSync("/bin/sh"));
+    write("work/tool", "#!./sh\necho ran; exit 127\n");
+    const { stdout, exitCode } = await run("./tool");
+    expect([stdout, exitCode]).toEqual(["ran\n", 127]);
+  });
+});
