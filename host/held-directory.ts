@@ -8,6 +8,8 @@ import { messageOf } from "../src/errors.ts";
 export interface HeldDirectory {
   /** Its own. */
   readonly path: string;
+  /** Open for nothing but to name it; `null` where it is not held. */
+  readonly fd: number | null;
   /** As {@link nodeOf} gives it. */
   readonly node: string;
   /** Where one of its entries is. Only the entry itself can still be swapped: use it without following a link. */
@@ -57,12 +59,13 @@ function holdPlace(place: string): HeldDirectory {
   if (!canHold) {
     const stats = lstatSync(place, { bigint: true });
     if (!stats.isDirectory()) throw Object.assign(new Error("ENOTDIR: not a directory"), { code: "ENOTDIR" });
-    return { path: place, node: nodeOf(stats), at: (name) => join(place, name), close: () => {} };
+    return { path: place, fd: null, node: nodeOf(stats), at: (name) => join(place, name), close: () => {} };
   }
   const fd = openSync(place, withoutOpening | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const path = `/proc/self/fd/${fd}`;
   return {
     path,
+    fd,
     get node() {
       return nodeOf(fstatSync(fd, { bigint: true }));
     },

@@ -52,7 +52,8 @@ function wrappedBy({ program, view, filter }: SandboxArtifact, { argv, env }: Ex
     return path;
   };
   const inputs = wrapping.inputs.map((input, index) => keep(`input${index}`, input));
-  return { words: wrapping.words, env: wrapping.env, files: [keep("filter", filter ?? ""), null, ...inputs] };
+  const held = wrapping.holds === undefined ? [] : [wrapping.holds];
+  return { words: wrapping.words, env: wrapping.env, files: [keep("filter", filter ?? ""), null, ...inputs, ...held] };
 }
 
 /** As a script does it: the same words, the same open files on the descriptors they name, output read to the end. */

@@ -2,6 +2,7 @@
 
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { holdDirectory } from "../../../host/held-directory.ts";
 import { isSameProcess, type ProcessName } from "../../../host/process-name.ts";
 import { findProcess, isInitBelow } from "../../../host/process-table.ts";
 import { RuntimeError } from "../../../src/errors.ts";
@@ -12,7 +13,7 @@ import { noTail, type Tail, withoutComplaint, withTail } from "./command-stderr.
 import type { Evidence } from "./denials.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
 import { type NetworkCounters, openNetworkCounters } from "./network-counters.ts";
-import type { SandboxProgram, SandboxStatus } from "./sandbox-program.ts";
+import type { SandboxProgram, SandboxStatus, Wrapping } from "./sandbox-program.ts";
 
 type EnclosureSource = Pick<SandboxArtifact, "program" | "ownDirectory" | "filter">;
 
@@ -60,7 +61,7 @@ const latePeekMs = 100;
 export function openEnclosure(
   { program, ownDirectory, filter }: EnclosureSource,
   id: string,
-  inputs: readonly string[] = [],
+  { inputs, holds }: Pick<Wrapping, "inputs" | "holds"> = { inputs: [] },
 ): Enclosure {
   // A directory in a temporary place can be tidied away meanwhile.
   mkdirSync(ownDirectory, { recursive: true, mode: 0o700 });
@@ -74,6 +75,7 @@ export function openEnclosure(
     keep(filter === null ? openSync("/dev/null", "r") : openInput(join(ownDirectory, `${id}.filter`), filter));
     statusFd = keep(openNameless(join(ownDirectory, `${id}.status`)));
     for (const input of inputs) keep(openInput(join(ownDirectory, `${id}.input`), Buffer.from(input)));
+    if (holds !== undefined) keep(holdDirectory(holds).fd ?? openSync(holds, "r"));
   } catch (error) {
     for (const fd of opened) closeSync(fd);
     throw error;

@@ -22,7 +22,13 @@ export interface ScriptParts {
   readonly profile: FirejailProfile;
   readonly facts: FirejailFacts;
   /** Descriptors. */
-  readonly places: { readonly status: number; readonly stderr: number; readonly closed: readonly number[] };
+  readonly places: {
+    readonly status: number;
+    readonly stderr: number;
+    /** The working directory, as it was before anything was mounted. */
+    readonly directory: number;
+    readonly closed: readonly number[];
+  };
 }
 
 /** Up to here every kernel takes arguments and environment: `ARG_MAX` of linux/limits.h, and never less. */
@@ -33,7 +39,7 @@ export function startScript({ command, view, profile, facts, places }: ScriptPar
   const { exported, passed } = splitEnv(command.env);
   const words = [...passed, ...runnable(command.argv, tools.nice)];
   const isLarge = words.join("").length + Object.entries(command.env).join("").length > certainBytes / 4;
-  const { status, stderr, closed } = places;
+  const { status, stderr, directory, closed } = places;
   return [
     // Read as a whole before it begins: the command could write to what is left of it.
     "{",
@@ -46,6 +52,8 @@ export function startScript({ command, view, profile, facts, places }: ScriptPar
     ...profile.empty.flatMap(beingEmpty),
     ...profile.shown.flatMap((mount) => seeing(mount, tools)),
     `cd ${quoted(view.workingDir)} || fail 'The working directory is not seen'`,
+    // What firejail finds by its name, a command that may write the directory above can have exchanged meanwhile.
+    `[ . -ef /proc/self/fd/${directory} ] || fail 'Something else was mounted in the place of the working directory'`,
     ...(command.needs ?? []).flatMap((path) => executing(path, command.needs?.[0] ?? path)),
     ...exported.map(([name, value]) => `export ${name}=${quoted(value)}`),
     `set -- ${words.map(quoted).join(" ")}`,

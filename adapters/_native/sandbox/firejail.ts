@@ -20,8 +20,11 @@ import type { SandboxView } from "./view.ts";
 
 const profilePlace = inputPlace;
 const scriptPlace = inputPlace + 1;
+const directoryPlace = inputPlace + 2;
 /** The command's own stderr, kept until there is a command. */
-const stderrPlace = inputPlace + 2;
+const stderrPlace = inputPlace + 3;
+/** What is open for the time until there is a command. */
+const inputs = [profilePlace, scriptPlace, directoryPlace];
 
 export function firejail(file: string, facts: FirejailFacts): SandboxProgram {
   return {
@@ -46,14 +49,14 @@ function wrap(
 ): Wrapping {
   const { tools, uid, filter } = facts;
   const profile = profileOf(view, facts);
-  const places = { status: statusPlace, stderr: stderrPlace, closed: [profilePlace, scriptPlace] };
+  const places = { status: statusPlace, stderr: stderrPlace, directory: directoryPlace, closed: inputs };
   return {
     words: [
-      ...launcher(facts, { status: statusPlace, stderr: stderrPlace, inputs: [profilePlace, scriptPlace] }),
+      ...launcher(facts, { status: statusPlace, stderr: stderrPlace, inputs }),
       file,
       "--quiet",
       `--profile=/proc/self/fd/${profilePlace}`,
-      `--keep-fd=${[statusPlace, profilePlace, scriptPlace, stderrPlace].join(",")}`,
+      `--keep-fd=${[statusPlace, ...inputs, stderrPlace].join(",")}`,
       ...(view.network ? [] : ["--net=none"]),
       // Root has one of its own in any case.
       ...(uid === 0 ? [] : ["--ipc-namespace"]),
@@ -70,6 +73,7 @@ function wrap(
     ],
     env: {},
     inputs: [profile.text, startScript({ command, view, profile, facts, places })],
+    holds: view.workingDir,
   };
 }
 

@@ -64,7 +64,7 @@ export async function probeSandbox(program: SandboxProgram, search: TrialParts):
     });
     const args = [witness, filter === null ? "" : "filtered"];
     const wrapping = program.wrap(view, { argv: ["/bin/sh", "-c", trial, "sh", ...args], env: {} });
-    const enclosure = openEnclosure({ program, ownDirectory, filter }, `probe-${program.name}`, wrapping.inputs);
+    const enclosure = openEnclosure({ program, ownDirectory, filter }, `probe-${program.name}`, wrapping);
     const { code, said } = await run(wrapping, enclosure, workingDir);
     const status = enclosure.settle();
     return code === shut && status.ended ? null : causeOf(program.name, status.said + said);

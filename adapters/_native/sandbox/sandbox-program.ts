@@ -54,6 +54,8 @@ export interface Wrapping {
   readonly env: Readonly<Record<string, string>>;
   /** Texts that it finds as open files, at {@link inputPlace} and the places after it. */
   readonly inputs: readonly string[];
+  /** A real path of the host, whose directory it finds held at the place after the inputs: to compare what it mounted with. */
+  readonly holds?: string;
 }
 
 /** What a sandbox program told of one run. */

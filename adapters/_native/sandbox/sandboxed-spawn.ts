@@ -49,8 +49,8 @@ function prepare(
   let gate: Gate | null = null;
   try {
     if (mounting.isHeld) gate = makeGate(join(ownDirectory, `${id}.gate`));
-    const { words, env, inputs } = program.wrap(view, { ...command, needs, isHeld: mounting.isHeld });
-    return { words, env, mounting, gate, enclosure: openEnclosure(source, id, inputs) };
+    const wrapping = program.wrap(view, { ...command, needs, isHeld: mounting.isHeld });
+    return { ...wrapping, mounting, gate, enclosure: openEnclosure(source, id, wrapping) };
   } catch (error) {
     gate?.close();
     mounting.end();
