@@ -93,6 +93,7 @@ describe("the mounts", () => {
     const records = "/home/u/project/.state";
     expect(shown({ hidden: [records] }).at(-1)).toBe(`private ${records}`);
     expect(shown({ hidden: ["/tmp/records"] })).not.toContain("private /tmp/records");
+    expect(shown({ hidden: ["/tmp/records"], listed: [readonly("/tmp")] })).toContain("private /tmp/records");
   });
 });
 

@@ -118,11 +118,11 @@ function placesOf(path: string, mounts: readonly Mount[]): readonly string[] {
   return places.filter((place) => hostPath({ mounts }, place) === path);
 }
 
-/** The mount that decides about a path, or `null`. */
+/** The mount that decides about a path, or `null`: of two at one place the later. */
 export function coveredBy(path: string, mounts: readonly Mount[]): Mount | null {
   let found: Mount | null = null;
   for (const mount of mounts)
-    if (isBelow(path, mount.at) && (found === null || mount.at.length > found.at.length)) found = mount;
+    if (isBelow(path, mount.at) && (found === null || mount.at.length >= found.at.length)) found = mount;
   return found;
 }
 
