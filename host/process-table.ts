@@ -46,6 +46,15 @@ export function isInitBelow(pid: number): boolean {
 }
 
 /** The process of that pid, or `null`. */
+/** Whether a process is known to have no child: where the kernel does not list them (proc(5), `children`), it may have one. */
+export function hasNoChild(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim() === "";
+  } catch {
+    return false;
+  }
+}
+
 export function findProcess(pid: number): ProcessEntry | null {
   if (process.platform === "linux") {
     try {

@@ -43,6 +43,8 @@ export interface Monitor {
    * @throws RuntimeError when the command was not run: the promise rejects.
    */
   ending(exit: ExitKind, stopped: boolean): Promise<ExitKind>;
+  /** Whether the command is there; to be asked when all is to end. One that is not will not be. */
+  hasBegun(): boolean;
   /** Whether all that it watched has gone, after its exit. */
   isEmpty(): boolean;
   /** What it most likely denied to the command; to be asked once, when stderr has ended. */

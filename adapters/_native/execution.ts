@@ -139,6 +139,7 @@ function follow(
     signal,
     graceMs: plan.limits.killGraceMs,
     collapses: monitor !== undefined,
+    hasBegun: monitor?.hasBegun,
   });
   if (io.stdin !== undefined && child.stdin !== null) writeAll(child.stdin, io.stdin);
 

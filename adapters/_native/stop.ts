@@ -29,18 +29,21 @@ export interface StopTerms {
   readonly graceMs: number;
   /** The kernel ends what is left with the first process, which takes it a moment. @default false */
   readonly collapses?: boolean;
+  /** Whether there is a command that could be asked. @default always */
+  readonly hasBegun?: (() => boolean) | undefined;
 }
 
 export function endTree(
   cell: Cell,
   exited: Promise<ExitKind>,
-  { signal, graceMs, collapses = false }: StopTerms,
+  { signal, graceMs, collapses = false, hasBegun }: StopTerms,
 ): TreeEnd {
   let over = false;
   let killed = false;
   let graceTimer: ReturnType<typeof setTimeout> | undefined;
   let graceUntil = 0;
   const onStop = () => {
+    if (hasBegun?.() === false) return cell.signal("SIGKILL");
     cell.signal("SIGTERM");
     graceUntil = performance.now() + graceMs;
     graceTimer = setTimeout(

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, unlinkS
 import { join } from "node:path";
 import { holdDirectory } from "../../../host/held-directory.ts";
 import { isSameProcess, type ProcessName } from "../../../host/process-name.ts";
-import { findProcess, isInitBelow } from "../../../host/process-table.ts";
+import { findProcess, hasNoChild, isInitBelow } from "../../../host/process-table.ts";
 import { RuntimeError } from "../../../src/errors.ts";
 import type { ExitKind } from "../../../src/types.ts";
 import type { ByteSource } from "../drain.ts";
@@ -33,6 +33,8 @@ export interface Enclosure {
    * @throws RuntimeError when it is the sandbox that failed, and the command was not run.
    */
   ending(exit: ExitKind, stopped: boolean): Promise<ExitKind>;
+  /** Whether the command is there. One that is not when all is to end never will be. */
+  hasBegun(): boolean;
   /** Whether something inside may still be on its way out, after the monitor has gone. */
   isEmpty(): boolean;
   /** The first process inside, if there is one yet. */
@@ -82,6 +84,7 @@ export function openEnclosure(
   }
   let complained = "";
   let refusal: RuntimeError | null = null;
+  let neverBegan = false;
   const stderrOver = Promise.withResolvers<void>();
   let status: SandboxStatus | null = null;
   let counters: NetworkCounters | null = null;
@@ -151,12 +154,19 @@ export function openEnclosure(
     settle,
     ending: async (exit, stopped) => {
       if (refusal !== null) throw refusal;
+      if (neverBegan && !settle().ended) return { kind: "signaled", signal: "SIGTERM", number: 15 };
       // Whoever was killed from outside could not tell any more: everything inside died with it.
       if (settle().ended || exit.kind !== "exited") return exit;
       if (stopped) return { kind: "signaled", signal: "SIGTERM", number: 15 };
       // What it complained about may still be in the pipe.
       await Promise.race([stderrOver.promise, pause(complaintMs)]);
       throw sandboxError(program, complained + settle().said);
+    },
+    hasBegun: () => {
+      const { initPid, ended } = status ?? peek();
+      // The command is the first child of the first process inside; where that is not named, a mark says when it begins.
+      neverBegan = program.namesInit ? initPid === null || hasNoChild(initPid) : !ended;
+      return !neverBegan;
     },
     isEmpty: () => status === null || init === null || !isSameProcess(init),
     abandon: () => {

@@ -104,6 +104,7 @@ export function sandboxed(spawn: Spawn, artifact: SandboxArtifact, start: Sandbo
       monitor: {
         init: enclosure.init,
         ending: enclosure.ending,
+        hasBegun: enclosure.hasBegun,
         isEmpty: enclosure.isEmpty,
         findings: (exit) => findDenials({ view, exit, ...enclosure.evidence() }),
       },
