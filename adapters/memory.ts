@@ -105,7 +105,7 @@ function createAdapter(options: MemoryOptions, world: WorldCore): RuntimeAdapter
     }
     const failWith = options.start?.failWith;
     if (failWith !== undefined && !failWith.late) throw startFailure(failWith, name);
-    const program = admit(plan, { options, world, capabilities });
+    const program = admit(plan, { options, world });
     if (io.prepared !== undefined) world.consume(io.prepared, plan);
     const work = createWork({
       ...{ plan, io, program, place: options, files: world.files, clock: world.clock },
@@ -148,18 +148,11 @@ function refuseGap(first: number, from: Offsets["stdout"], backend: string): voi
 interface Admission {
   readonly options: MemoryOptions;
   readonly world: WorldCore;
-  readonly capabilities: Capabilities;
 }
 
 /** The plan's program, or the error that says why it cannot be run. */
-function admit(plan: ExecutionPlan, { options, world, capabilities }: Admission): MemoryProgram {
+function admit(plan: ExecutionPlan, { options, world }: Admission): MemoryProgram {
   const backend = plan.backend;
-  if (plan.stdin !== "none" && !capabilities.stdin) {
-    throw new RuntimeError("invalid_request", "This place takes no stdin: leave it out", { backend });
-  }
-  if (plan.files.length + plan.outputs.length > 0 && !capabilities.files) {
-    throw new RuntimeError("invalid_request", "This place takes and gives no files: leave them out", { backend });
-  }
   if (plan.workingDir !== null) {
     const { kind } = world.files.inspect(plan.workingDir);
     if (kind === "missing") {

@@ -83,9 +83,14 @@ async function judgeAll(
   { config, host, name }: { config: Config; host: Host; name: BackendName },
 ): Promise<readonly ClauseReport[]> {
   const limits = { memoryBytes: 2 ** 28, cpus: 1, cpuTimeMs: 60_000, pids: 100, openFiles: 256 };
+  const { policy, adapter } = backend;
   // `files` asks for a private working directory, so that no rule about directories gets in the way.
-  const request = checkRequest("prx-runtime-inspection", [], { limits, files: {} });
+  const files = policy.filesystem === "host" && adapter.capabilities.files ? { files: {} } : {};
+  const request = checkRequest("prx-runtime-inspection", [], { limits, ...files });
   const tool = findTool(config, request);
-  const { plan } = await buildPlan({ request, tool, policy: backend.policy, config, host, backend: name });
-  return judge(plan, backend.adapter.lower(plan)).clauses;
+  const { plan } = await buildPlan({
+    ...{ request, tool, policy, config, host, backend: name },
+    capabilities: adapter.capabilities,
+  });
+  return judge(plan, adapter.lower(plan)).clauses;
 }

@@ -2,7 +2,7 @@
 
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Host, PathKind } from "../src/host.ts";
+import type { Host, InspectedPath } from "../src/host.ts";
 
 /** A view of this machine. Each has an owner name of its own, so that two in one process keep their work apart. */
 export function createSystemHost(): Host {
@@ -22,11 +22,12 @@ export function createSystemHost(): Host {
  * Synchronous inside: one directory entry of the kernel's cache costs less than a turn of the event loop. The kernel's own
  * `realpath`, because the one in JavaScript takes `..` behind a link for the parent of the link, not of where it leads.
  */
-function inspect(path: string): { kind: PathKind; realPath: string } {
+function inspect(path: string): InspectedPath {
   const stats = tryCall(() => statSync(path, { throwIfNoEntry: false }));
   if (stats === undefined) return { kind: "missing", realPath: realParent(path) };
   const kind = stats.isDirectory() ? "directory" : stats.isFile() ? "file" : "other";
-  return { kind, realPath: tryCall(() => realpathSync.native(path)) ?? path };
+  const owner = process.platform === "win32" ? {} : { owner: { uid: stats.uid, gid: stats.gid } };
+  return { kind, realPath: tryCall(() => realpathSync.native(path)) ?? path, ...owner };
 }
 
 /** Of a path that does not exist: the real path of the part that does, and the rest as it is. */

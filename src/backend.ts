@@ -17,8 +17,12 @@ export interface BackendPolicy {
   readonly network: NetworkMode;
   readonly filesystem: FilesystemMode;
   readonly privilege: PrivilegeMode;
-  /** How the working directory reaches the command; see `Workspace.mode`. */
+  /** How the working directory reaches the command; see `Workspace.mode`. `"none"`: no directory of the host does. */
   readonly workspaceMode: string;
+  /** Where a workspace must be, besides `security.allowed_workspace_roots`. @default anywhere */
+  readonly allowedWorkspaceRoots?: readonly string[];
+  /** What no workspace may hold or be: whoever could write there would be more than a command. @default nothing */
+  readonly keptFromWorkspaces?: readonly string[];
   /** `null`: no limit unless tool or request ask for one. */
   readonly limits: ResourceLimits;
   /** Which of the limits somebody wrote, as opposed to defaults: those are demanded. */

@@ -1,7 +1,17 @@
 /** The port through which the core sees the machine it runs on. The core itself names no runtime. */
 
+import type { FileOwner } from "./types.ts";
+
 /** What a path turned out to be. */
 export type PathKind = "file" | "directory" | "other" | "missing";
+
+/** A path as the machine sees it. */
+export interface InspectedPath {
+  readonly kind: PathKind;
+  readonly realPath: string;
+  /** Left out where nothing is there, or the platform has no such numbers. */
+  readonly owner?: FileOwner;
+}
 
 /** The machine as the core needs it: little, read-only, and replaceable in a test. */
 export interface Host {
@@ -16,5 +26,5 @@ export interface Host {
   /** Milliseconds by a clock that never steps. */
   now(): number;
   /** The path without symbolic links, or what is wrong with it. Follows links; never throws. */
-  inspect(path: string): Promise<{ readonly kind: PathKind; readonly realPath: string }>;
+  inspect(path: string): Promise<InspectedPath>;
 }

@@ -9,6 +9,7 @@ import { narrowCap, narrowed, narrowLimits, narrowMode, narrowTimeout, warnOfCut
 import type { CheckedRequest } from "./request.ts";
 import type { Tool } from "./tools.ts";
 import type {
+  Capabilities,
   Clause,
   ExecutionPlan,
   FilesystemMode,
@@ -18,7 +19,7 @@ import type {
   Workspace,
 } from "./types.ts";
 import { secondsToMs } from "./units.ts";
-import { isInside, resolveWorkingDir } from "./working-dir.ts";
+import { holdsAny, isInside, resolveWorkingDir } from "./working-dir.ts";
 
 /** What a plan is made of. */
 export interface PlanSources {
@@ -28,6 +29,7 @@ export interface PlanSources {
   readonly config: Config;
   readonly host: Host;
   readonly backend: string;
+  readonly capabilities: Capabilities;
 }
 
 /** A plan, and what was narrowed on the way. */
@@ -67,6 +69,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
   if (options.network !== undefined && options.network !== network)
     warnings.push(narrowed("Network", options.network, network));
   checkSearchPath(sources);
+  checkCapabilities(sources);
   const workspace = await planWorkspace(sources);
   const env = composeEnv({
     host: host.env,
@@ -76,6 +79,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
     tool: tool.env,
     request: options.env ?? {},
   });
+  if (!sources.capabilities.anyEnvName) checkNames(env, backend);
   const plan: ExecutionPlan = {
     id: host.newId?.() ?? crypto.randomUUID(),
     owner: host.owner,
@@ -135,17 +139,42 @@ function checkSearchPath({ request, tool, backend }: PlanSources): void {
   );
 }
 
+/** What the backend's place cannot do is refused before anything runs, and in one wording. */
+function checkCapabilities({ request, capabilities, backend }: PlanSources): void {
+  const { files, outputs } = request.options;
+  const refuse = (what: string): never => {
+    throw new RuntimeError("invalid_request", `Backend ${backend} ${what}`, { backend });
+  };
+  if (request.stdin !== "none" && !capabilities.stdin) refuse("gives a command no stdin: leave it out");
+  if ((files !== undefined || outputs !== undefined) && !capabilities.files)
+    refuse("takes and gives no files: leave files and outputs out");
+}
+
+function checkNames(env: Readonly<Record<string, string>>, backend: string): void {
+  const odd = Object.keys(env).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  if (odd === undefined) return;
+  throw new RuntimeError(
+    "invalid_request",
+    `Environment variable ${JSON.stringify(odd)} cannot exist on backend ${backend}: use letters, digits and "_" only`,
+    { backend },
+  );
+}
+
 function planArgv({ request, tool, policy }: PlanSources): readonly [string, ...string[]] {
   if (request.options.shell !== true) return tool.argv;
   // As in `sh -c LINE NAME ARGS…`: $0 is the shell's own name, the arguments are $1 and on.
   return [...policy.shell, request.command, policy.shell[0], ...request.args];
 }
 
-async function planWorkspace({ request, policy, config, host, backend }: PlanSources): Promise<Workspace> {
+async function planWorkspace(sources: PlanSources): Promise<Workspace> {
+  const { request, policy, config, host, backend } = sources;
   const allowedRoots = config.security.allowed_workspace_roots;
   const { workingDir, files, outputs } = request.options;
   if (workingDir !== undefined) {
-    return { root: await resolveWorkingDir(workingDir, { host, allowedRoots, backend }), mode: policy.workspaceMode };
+    if (policy.workspaceMode === "none")
+      throw notAllowed(workingDir, backend, "no directory of the host is given to it");
+    const root = await resolveWorkingDir(workingDir, { host, allowedRoots, backend });
+    return { root, mode: policy.workspaceMode, ...(await checkWorkspace(sources, root, workingDir)) };
   }
   // Without a directory of the caller's, files go in and out of one that is nobody else's.
   const isPrivate =
@@ -154,4 +183,25 @@ async function planWorkspace({ request, policy, config, host, backend }: PlanSou
     allowedRoots.length === 0 || isInside((await host.inspect(host.workingDir)).realPath, allowedRoots, host);
   const usesHost = !isPrivate && (await isAllowed());
   return usesHost ? { root: host.workingDir, mode: policy.workspaceMode } : { root: null, mode: "private" };
+}
+
+/** The backend's own rules for a directory that it makes visible elsewhere, and whose the directory is. */
+async function checkWorkspace(
+  { policy, host, backend }: PlanSources,
+  root: string,
+  given: string,
+): Promise<Pick<Workspace, "owner">> {
+  const { allowedWorkspaceRoots = [], keptFromWorkspaces = [], workspaceMode } = policy;
+  if (allowedWorkspaceRoots.length > 0 && !(await isInside(root, allowedWorkspaceRoots, host)))
+    throw notAllowed(given, backend, `it is outside of runtime.${backend}.allowed_workspace_roots`);
+  if (await holdsAny(root, keptFromWorkspaces, host))
+    throw notAllowed(given, backend, "it holds what would make a command master of this machine");
+  if (workspaceMode === "host") return {};
+  const { owner } = await host.inspect(root);
+  return owner === undefined ? {} : { owner };
+}
+
+function notAllowed(given: string, backend: string, reason: string): RuntimeError {
+  const message = `Working directory ${given} cannot be used on backend ${backend}: ${reason}. Choose another one`;
+  return new RuntimeError("working_dir_not_allowed", message, { backend });
 }

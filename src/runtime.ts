@@ -96,7 +96,10 @@ export async function assembleRuntime({
     const { backend } = used.get(name) ?? (await reach(name));
     if (backend === null) throw new RuntimeError("internal", `Backend ${name} is not loaded`);
     const { adapter, policy } = backend;
-    const planned = await buildPlan({ request, tool, policy, config, host, backend: name });
+    const planned = await buildPlan({
+      ...{ request, tool, policy, config, host, backend: name },
+      capabilities: adapter.capabilities,
+    });
     const lowering = adapter.lower(planned.plan);
     const judgement = judge(planned.plan, lowering);
     const warnings = [...planned.warnings, ...judgement.warnings, ...lowering.warnings];

@@ -7,12 +7,20 @@ export * from "./clauses.ts";
 /** A backend's name as the configuration spells it: `"native"`, `"docker"`, … */
 export type BackendName = string;
 
+/** Whose a file is, by the numbers of its machine. */
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** Where the command's files are. */
 export interface Workspace {
   /** The directory on the host that the working directory belongs to; `null`: a private one that lives as long as the execution. */
   readonly root: string | null;
   /** How it reaches the command, in the backend's own terms (`host`, `mount`, `copy` …). */
   readonly mode: string;
+  /** Whose the root is, where it reaches the command by another way than being there, and the machine says it. */
+  readonly owner?: FileOwner;
 }
 
 /** A file that is put into the working directory before the command begins. Its bytes travel beside the plan. */

@@ -49,6 +49,14 @@ export async function isInside(realPath: string, roots: readonly string[], host:
   return false;
 }
 
+/** Whether a directory is one of the paths or has one of them below it, by their real paths. */
+export async function holdsAny(root: string, paths: readonly string[], host: Host): Promise<boolean> {
+  for (const path of paths) {
+    if (isBelow((await host.inspect(path)).realPath, root)) return true;
+  }
+  return false;
+}
+
 function isBelow(path: string, root: string): boolean {
   // A backslash is a letter like any other where paths do not begin with a drive or a share.
   const separator = windowsPath.test(root) ? "\\" : "/";

@@ -1,7 +1,8 @@
 /** The scripted way to the first instruction: queue, pull, schedule, start, each with its progress and its failure. */
 
 import { type ErrorCode, RuntimeError } from "../../src/errors.ts";
-import type { ExecutionPlan, Leftover, LostCause, Progress } from "../../src/types.ts";
+import type { ProgressFeed } from "../../src/progress-feed.ts";
+import type { ExecutionPlan, Leftover, LostCause } from "../../src/types.ts";
 import type { MemoryClock } from "./clock.ts";
 
 /** What happens before the first instruction. Times are in milliseconds and 0 where nothing is said. */
@@ -31,39 +32,6 @@ export function startFailure(failWith: NonNullable<MemoryStart["failWith"]>, bac
   return new RuntimeError(failWith.code, failWith.message ?? `The place is scripted to fail: ${failWith.code}`, {
     backend,
   });
-}
-
-/** Progress for any number of readers; each sees all of it. */
-export class ProgressFeed implements AsyncIterable<Progress> {
-  readonly #steps: Progress[] = [];
-  #over = false;
-  #change = Promise.withResolvers<void>();
-
-  tell(step: Progress): void {
-    this.#steps.push(step);
-    this.#wake();
-  }
-
-  end(): void {
-    this.#over = true;
-    this.#wake();
-  }
-
-  #wake(): void {
-    this.#change.resolve();
-    this.#change = Promise.withResolvers<void>();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncIterator<Progress> {
-    for (let at = 0; ; ) {
-      const step = this.#steps[at];
-      if (step !== undefined) {
-        at += 1;
-        yield step;
-      } else if (this.#over) return;
-      else await this.#change.promise;
-    }
-  }
 }
 
 interface Placing {

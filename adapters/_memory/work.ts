@@ -1,6 +1,7 @@
 /** One execution in a world: placed, run, ended, brought out and removed, in that order and without any adapter. */
 
 import { RuntimeError } from "../../src/errors.ts";
+import { ProgressFeed } from "../../src/progress-feed.ts";
 import type {
   CollectedFile,
   ExecutionPlan,
@@ -13,7 +14,7 @@ import type {
 import { BrokenPipe, type ByteLog, createByteLog } from "./byte-log.ts";
 import type { MemoryClock } from "./clock.ts";
 import type { MemoryFiles } from "./file-tree.ts";
-import { type MemoryPlace, ProgressFeed, place } from "./place.ts";
+import { type MemoryPlace, place } from "./place.ts";
 import type { MemoryProgram, RunningProcess } from "./process.ts";
 import { createProcessTree, outOfMemory, type ProcessTree } from "./process-tree.ts";
 import { bringIn, bringOut } from "./transfer.ts";

@@ -1,12 +1,12 @@
 /** One execution in its cgroups: one leaf that holds all of it, and one more in each other hierarchy that keeps a limit. */
 
+import { findProcess, watchersOf } from "../../host/process-table.ts";
 import type { Leftover } from "../../src/types.ts";
 import { killLeaf } from "./cgroup-clear.ts";
 import { type Branch, type Leaf, openLeaf } from "./cgroup-leaf.ts";
 import { cpuTime, limitMemory, limitPids, oomKills } from "./cgroup-limits.ts";
 import { inTurn } from "./cgroup-turn.ts";
 import type { Cell, CellLimits } from "./containment.ts";
-import { findProcess, watchersOf } from "./process-table.ts";
 import { signalGroup, signalProcess } from "./signals.ts";
 
 /** The branches by what they are for. One hierarchy may serve several. */

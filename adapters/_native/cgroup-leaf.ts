@@ -1,12 +1,12 @@
 /** One cgroup below our own, in one hierarchy: made, entered, looked into, removed. */
 
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import { findProcess } from "../../host/process-table.ts";
 import { clearTrunk, membersOf } from "./cgroup-clear.ts";
 import { handDown, passOn, seatIn } from "./cgroup-delegation.ts";
 import { numbersIn, processesIn, readKeyed, readText, removeCgroup, tryWrite } from "./cgroup-files.ts";
 import type { Hierarchy } from "./cgroup-mounts.ts";
 import { trunkName } from "./cgroup-names.ts";
-import { findProcess } from "./process-table.ts";
 
 /** A hierarchy with a directory for this host's leaves. */
 export interface Branch extends Hierarchy {

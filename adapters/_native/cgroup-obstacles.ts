@@ -1,10 +1,10 @@
 /** Why a cgroup cannot be divided or cannot hand controllers down to its children, in words that say what to do. */
 
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { findProcess } from "../../host/process-table.ts";
 import { processesIn, readText, readWords, removeCgroup } from "./cgroup-files.ts";
 import type { Hierarchy } from "./cgroup-mounts.ts";
 import { trunkName } from "./cgroup-names.ts";
-import { findProcess } from "./process-table.ts";
 
 const remedy =
   "start this program alone in a cgroup of its own: by systemd-run --user --scope -p Delegate=yes, " +

@@ -1,8 +1,8 @@
 /** The port through which the three JavaScript runtimes start a process. */
 
+import type { ProcessName } from "../../host/process-name.ts";
 import type { ExitKind, Warning } from "../../src/types.ts";
 import type { ByteSource } from "./drain.ts";
-import type { ProcessName } from "./run-records.ts";
 
 /** What is started. Every field is final: nothing is searched, inherited or added. */
 export interface SpawnRequest {

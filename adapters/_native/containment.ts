@@ -1,7 +1,7 @@
 /** What holds a command and everything it begins, so that all of it can be ended. */
 
+import type { ProcessName } from "../../host/process-name.ts";
 import type { Leftover } from "../../src/types.ts";
-import type { ProcessName } from "./run-records.ts";
 import type { StopSignal } from "./signals.ts";
 
 /** The kernel's own limits on one execution and what it began. `null`: none. */

@@ -1,5 +1,6 @@
 /** One local process from spawn to the last trace of it. */
 
+import { collectFiles, makePrivateDirectory, removePrivateDirectory, writeFiles } from "../../host/workspace-files.ts";
 import { messageOf, RuntimeError } from "../../src/errors.ts";
 import type {
   CollectedFile,
@@ -22,7 +23,6 @@ import { type Placeholders, placeMissing } from "./sandbox/protected-paths.ts";
 import { sandboxed } from "./sandbox/sandboxed-spawn.ts";
 import { refuseReplaced, whyHidden } from "./sandbox/visible.ts";
 import { endTree } from "./stop.ts";
-import { collectFiles, makePrivateDirectory, removePrivateDirectory, writeFiles } from "./workspace-files.ts";
 
 /** What an execution is started with. */
 export interface NativeStart {
@@ -49,7 +49,7 @@ export async function startNative(start: NativeStart): Promise<Execution> {
   };
   let cell: Cell | null = null;
   try {
-    writeFiles(workingDir, plan.files, io.files);
+    writeFiles(workingDir, plan.files, { bytes: io.files, backend: "native" });
     const artifact = start.artifactIn(workingDir);
     const search = { platform: process.platform, env: plan.env, workingDir };
     const view = artifact.sandbox?.view;

@@ -1,8 +1,9 @@
 /** Containment by process group, for hosts without a cgroup of their own: a process that leaves it can get away. */
 
+import { isSameProcess, type ProcessName } from "../../host/process-name.ts";
+import { familyOf, findProcess, listProcesses, watchersOf } from "../../host/process-table.ts";
 import type { Cell, Containment } from "./containment.ts";
-import { familyOf, findProcess, listProcesses, watchersOf } from "./process-table.ts";
-import { isSameProcess, type ProcessName, type RunRecords } from "./run-records.ts";
+import type { RunRecords } from "./run-records.ts";
 import { groupExists, signalGroup, signalProcess } from "./signals.ts";
 
 /**

@@ -5,27 +5,18 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { findProcess } from "./process-table.ts";
+import { currentWorld, isSameProcess, type ProcessName, type ProcessWorld } from "../../host/process-name.ts";
+import { findProcess } from "../../host/process-table.ts";
 import { dropRecordsOf } from "./sandbox/placeholder-records.ts";
 
-/** A process by the two things that name it together. */
-export interface ProcessName {
-  readonly pid: number;
-  readonly startedAt: string;
-}
-
 /** What is written of one host process: who it is, and in which cgroups it keeps its commands. */
-export interface OwnerRecord extends ProcessName {
-  /** Outside of this boot and this pid namespace the pid means nothing. */
-  readonly boot: string;
-  readonly namespace: string;
+export interface OwnerRecord extends ProcessName, ProcessWorld {
   readonly cgroups: readonly string[];
 }
 
@@ -56,22 +47,6 @@ export interface RecordStore {
   own(owner: string, cgroups: readonly string[]): RunRecords;
   /** Of hosts that are no more. */
   orphans(): readonly ForeignRecords[];
-}
-
-/** Which boot and which pid namespace this is; empty where the platform has no such thing. */
-export function currentWorld(): Pick<OwnerRecord, "boot" | "namespace"> {
-  try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    return { boot, namespace: readlinkSync("/proc/self/ns/pid") };
-  } catch {
-    return { boot: "", namespace: "" };
-  }
-}
-
-/** Whether the very process that was meant still runs. */
-export function isSameProcess({ pid, startedAt }: ProcessName): boolean {
-  const found = findProcess(pid);
-  return found !== null && !found.zombie && startedAt !== "" && found.startedAt === startedAt;
 }
 
 /**

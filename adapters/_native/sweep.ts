@@ -1,16 +1,11 @@
 /** Ends what hosts that are no more have left running, and nothing else. */
 
+import { isSameProcess, type ProcessName } from "../../host/process-name.ts";
+import { familyOf, listProcesses } from "../../host/process-table.ts";
 import type { Leftover, SweepReport } from "../../src/types.ts";
 import { clearTrunk } from "./cgroup-clear.ts";
 import { pause } from "./pause.ts";
-import { familyOf, listProcesses } from "./process-table.ts";
-import {
-  type ForeignRecords,
-  isSameProcess,
-  type OwnerRecord,
-  type ProcessName,
-  type RecordStore,
-} from "./run-records.ts";
+import type { ForeignRecords, OwnerRecord, RecordStore } from "./run-records.ts";
 import { signalGroup, signalProcess } from "./signals.ts";
 
 /** What is killed takes its time to end: it is waited for, and after a second it is named as left. */

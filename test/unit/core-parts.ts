@@ -7,7 +7,7 @@ import { buildPlan, type Planned } from "../../src/plan.ts";
 import { checkRequest } from "../../src/request.ts";
 import type { ExecuteOptions } from "../../src/runtime-types.ts";
 import { findTool, type Tool } from "../../src/tools.ts";
-import type { Availability, RuntimeAdapter } from "../../src/types.ts";
+import type { Availability, Capabilities, RuntimeAdapter } from "../../src/types.ts";
 import { definition } from "./config-sample.ts";
 
 /** A configuration of the given keys, all others by default. */
@@ -39,6 +39,11 @@ export function policyOf(given: Partial<BackendPolicy> = {}): BackendPolicy {
   };
 }
 
+const allCapabilities: Capabilities = {
+  ...{ separateStderr: true, reportsSignal: true, stdin: true, files: true },
+  ...{ runsPrograms: true, resumable: false, anyEnvName: true },
+};
+
 /** What a plan is asked for. */
 export interface Asked {
   readonly command?: string;
@@ -49,6 +54,8 @@ export interface Asked {
   readonly host?: Host;
   /** In place of the one that the configuration has. */
   readonly tool?: Partial<Tool>;
+  /** @default everything */
+  readonly capabilities?: Partial<Capabilities>;
 }
 
 /** The plan of a request, by the way that the runtime takes. */
@@ -57,7 +64,8 @@ export async function planOf(asked: Asked = {}): Promise<Planned> {
   const request = checkRequest(asked.command ?? "true", asked.args ?? [], asked.options ?? {});
   const tool = { ...findTool(config, request), ...asked.tool };
   const policy = policyOf(asked.policy);
-  return buildPlan({ request, tool, policy, config, host: asked.host ?? hostOf(), backend: "native" });
+  const capabilities = { ...allCapabilities, ...asked.capabilities };
+  return buildPlan({ request, tool, policy, config, host: asked.host ?? hostOf(), backend: "native", capabilities });
 }
 
 /** The codes of warnings, in their order. */
@@ -73,10 +81,7 @@ export function entryOf(
   const { policy, found = { available: true, details: "Scripted" }, ...rest } = given;
   const adapter: RuntimeAdapter = {
     name,
-    capabilities: {
-      ...{ separateStderr: true, reportsSignal: true, stdin: true, files: true },
-      ...{ runsPrograms: true, resumable: false, anyEnvName: true },
-    },
+    capabilities: allCapabilities,
     isAvailable: async () => found,
     lower: (plan) => ({ artifact: plan, text: name, verdicts: allEnforced, addedEnv: [], warnings: [] }),
     start: () => Promise.reject(new Error("This adapter starts nothing")),

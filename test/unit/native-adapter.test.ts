@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { currentWorld } from "../../adapters/_native/run-records.ts";
 import { native } from "../../adapters/native.ts";
+import { currentWorld } from "../../host/process-name.ts";
 import { createSystemHost } from "../../host/system-host.ts";
 import type { Warning } from "../../src/types.ts";
 import { configOf } from "./core-parts.ts";

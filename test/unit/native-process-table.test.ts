@@ -9,7 +9,7 @@ import {
   type ProcessEntry,
   parsePs,
   parseStat,
-} from "../../adapters/_native/process-table.ts";
+} from "../../host/process-table.ts";
 
 /** The text of `/proc/PID/stat` for a process of that name. */
 function stat(name: string, { pid = 4242, state = "S", startedAt = "987654", threads = 1 } = {}): string {

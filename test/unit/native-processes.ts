@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { findProcess, listProcesses, type ProcessEntry } from "../../adapters/_native/process-table.ts";
+import { findProcess, listProcesses, type ProcessEntry } from "../../host/process-table.ts";
 
 /** Waits until something is so, or fails. */
 export async function until(claim: () => boolean, what: string, withinMs = 15_000): Promise<void> {

@@ -13,15 +13,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { findProcess } from "../../adapters/_native/process-table.ts";
-import {
-  currentWorld,
-  isSameProcess,
-  type OwnerRecord,
-  openRecordStore,
-  type ProcessName,
-} from "../../adapters/_native/run-records.ts";
+import { type OwnerRecord, openRecordStore } from "../../adapters/_native/run-records.ts";
 import { sweepOrphans } from "../../adapters/_native/sweep.ts";
+import { currentWorld, isSameProcess, type ProcessName } from "../../host/process-name.ts";
+import { findProcess } from "../../host/process-table.ts";
 import { marked, newMarker, runs, startLeader, until } from "./native-processes.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 

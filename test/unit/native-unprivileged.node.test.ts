@@ -20,8 +20,8 @@ function run(text: string, user?: number): string {
   if (status !== 0) throw new Error(`It did not end well (${status}): ${stderr}`);
   return stdout.trim();
 }
-const importing = (names: string, file: string) =>
-  `import { ${names} } from ${JSON.stringify(new URL(`../../adapters/_native/${file}`, import.meta.url))};`;
+const importing = (names: string, file: string, room = "adapters/_native") =>
+  `import { ${names} } from ${JSON.stringify(new URL(`../../${room}/${file}`, import.meta.url))};`;
 
 describe("as a user without privileges", () => {
   /** Why this cannot be asked here, or `null`. */
@@ -85,9 +85,9 @@ test("a descriptor that the host's own parent left open reaches no command", () 
 
 test("a named pipe in the place of an input file holds nobody up", () => {
   execFileSync("mkfifo", [at("pipe")]);
-  const told = run(`${importing("writeFiles", "workspace-files.ts")}
+  const told = run(`${importing("writeFiles", "workspace-files.ts", "host")}
     const files = [{ path: "pipe", bytes: 1, executable: false }];
-    try { writeFiles(${JSON.stringify(base)}, files, new Map([["pipe", new Uint8Array(1)]])); console.log("written"); }
+    try { writeFiles(${JSON.stringify(base)}, files, { bytes: new Map([["pipe", new Uint8Array(1)]]), backend: "native" }); console.log("written"); }
     catch (error) { console.log(error.code); }`);
   expect(told).toBe("files_failed");
 });

@@ -22,7 +22,7 @@ import {
   maxOutputFileBytes,
   removePrivateDirectory,
   writeFiles,
-} from "../../adapters/_native/workspace-files.ts";
+} from "../../host/workspace-files.ts";
 import { RuntimeError } from "../../src/errors.ts";
 import type { PlannedFile } from "../../src/types.ts";
 import { scratchDirectory } from "./native-scratch.ts";
@@ -46,7 +46,7 @@ beforeEach(() => {
 function put(path: string, content = "new", executable = false): string | null {
   const file: PlannedFile = { path, bytes: content.length, executable };
   try {
-    writeFiles(root, [file], new Map([[path, bytes(content)]]));
+    writeFiles(root, [file], { bytes: new Map([[path, bytes(content)]]), backend: "native" });
     return null;
   } catch (error) {
     expect(error).toBeInstanceOf(RuntimeError);

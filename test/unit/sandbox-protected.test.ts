@@ -2,11 +2,12 @@
 
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { currentWorld, openRecordStore } from "../../adapters/_native/run-records.ts";
+import { openRecordStore } from "../../adapters/_native/run-records.ts";
 import { placeMissing as place } from "../../adapters/_native/sandbox/protected-paths.ts";
 import { composeView } from "../../adapters/_native/sandbox/view.ts";
 import { refuseReplaced } from "../../adapters/_native/sandbox/visible.ts";
 import { sweepOrphans } from "../../adapters/_native/sweep.ts";
+import { currentWorld } from "../../host/process-name.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
 const { at, write, makeDirectory } = scratchDirectory();

@@ -4,7 +4,9 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
+  lchownSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -15,8 +17,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
-import { messageOf, RuntimeError } from "../../src/errors.ts";
-import type { CollectedFile, Leftover, PlannedFile } from "../../src/types.ts";
+import { messageOf, RuntimeError } from "../src/errors.ts";
+import type { CollectedFile, FileOwner, Leftover, PlannedFile } from "../src/types.ts";
 
 /** The most of one output that is brought out, in bytes. It is held in memory, whoever wrote it. */
 export const maxOutputFileBytes = 64 * 1024 * 1024;
@@ -39,17 +41,26 @@ export function removePrivateDirectory(directory: string): readonly Leftover[] {
   }
 }
 
+export interface WriteFilesOptions {
+  readonly bytes: ReadonlyMap<string, Uint8Array>;
+  readonly backend: string;
+  /** Whose the files and the directories made for them are to be. @default this process's own user's */
+  readonly owner?: FileOwner | undefined;
+}
+
 /** @throws RuntimeError `files_failed`, naming the path. */
-export function writeFiles(root: string, files: readonly PlannedFile[], bytes: ReadonlyMap<string, Uint8Array>): void {
+export function writeFiles(root: string, files: readonly PlannedFile[], options: WriteFilesOptions): void {
+  const { bytes, backend, owner } = options;
   for (const { path, executable } of files) {
     try {
-      const parent = makeParents(root, path);
+      const parent = makeParents(root, path, owner);
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | unguided;
       const fd = openSync(join(parent, path.slice(path.lastIndexOf("/") + 1)), flags, executable ? 0o755 : 0o644);
       try {
         if (!fstatSync(fd).isFile()) throw new Error("what stands in its place is not a regular file");
         // The mode above is only for a file that was not there before.
         if (executable) fchmodSync(fd, 0o755);
+        if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
         writeFileSync(fd, bytes.get(path) ?? new Uint8Array(0));
       } finally {
         closeSync(fd);
@@ -57,7 +68,7 @@ export function writeFiles(root: string, files: readonly PlannedFile[], bytes: R
     } catch (error) {
       const reason = messageOf(error);
       throw new RuntimeError("files_failed", `File ${path} could not be put into the working directory: ${reason}`, {
-        backend: "native",
+        backend,
         cause: error,
       });
     }
@@ -65,11 +76,11 @@ export function writeFiles(root: string, files: readonly PlannedFile[], bytes: R
 }
 
 /** The directories above a file, made where they are missing; each is below the root by its real path. */
-function makeParents(root: string, path: string): string {
+function makeParents(root: string, path: string, owner: FileOwner | undefined): string {
   let directory = root;
   for (const part of path.split("/").slice(0, -1)) {
     directory = join(directory, part);
-    makeDirectory(directory);
+    if (makeDirectory(directory) && owner !== undefined) lchownSync(directory, owner.uid, owner.gid);
     const real = realpathSync(directory);
     if (!isBelow(real, root)) throw new Error(`${part} leads out of the working directory`);
     directory = real;
@@ -77,12 +88,14 @@ function makeParents(root: string, path: string): string {
   return directory;
 }
 
-/** Not by `recursive`: Node tries for ever where a file system, such as procfs, says of a new name that it does not exist. */
-function makeDirectory(directory: string): void {
+/** Answers whether it was missing. Not by `recursive`: Node tries for ever where a file system, such as procfs, says of a new name that it does not exist. */
+function makeDirectory(directory: string): boolean {
   try {
     mkdirSync(directory);
+    return true;
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    return false;
   }
 }
 
