@@ -1,6 +1,6 @@
 /** The images that the tests run in, made on this machine: nothing is pulled. */
 
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { docker, has, rigHome, run, Unavailable } from "./place.ts";
 
@@ -16,7 +16,8 @@ const busybox = "/bin/busybox";
 function busyboxTree(directory: string): void {
   if (!existsSync(busybox)) throw new Unavailable("It takes a static busybox: apt-get install busybox-static");
   for (const name of ["bin", "etc", "usr/bin", "root", "home"]) mkdirSync(join(directory, name), { recursive: true });
-  mkdirSync(join(directory, "tmp"), { mode: 0o1777 });
+  mkdirSync(join(directory, "tmp"));
+  chmodSync(join(directory, "tmp"), 0o1777);
   cpSync(busybox, join(directory, "bin", "busybox"));
   for (const applet of run(busybox, ["--list"]).trim().split("\n")) {
     if (applet !== "busybox") symlinkSync("busybox", join(directory, "bin", applet));

@@ -1,0 +1,77 @@
+/** A directory of this machine as an archive, for a container that cannot have it as it is; and what was sent, to know what changed. */
+
+import { createReadStream, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { tarPadding } from "../../src/archive/tar-entry.ts";
+import { tarEnd, tarHeader } from "../../src/archive/tar-write.ts";
+import type { FileOwner } from "../../src/types.ts";
+
+/** What was sent of one path: enough to see whether it has changed. */
+export interface SentEntry {
+  readonly type: "file" | "directory" | "symlink";
+  readonly size: number;
+  /** Whole seconds, as an archive has them. */
+  readonly mtime: number;
+  readonly mode: number;
+  readonly link: string;
+}
+
+/** By path below the directory. */
+export type Manifest = Map<string, SentEntry>;
+
+/**
+ * Everything in the directory, links as links, as the files of `owner`. What is neither file, directory nor link stays.
+ *
+ * @param manifest is filled on the way
+ */
+export function packTree(root: string, owner: FileOwner, manifest: Manifest): Readable {
+  return Readable.from(packAll(root, owner, manifest));
+}
+
+async function* packAll(root: string, owner: FileOwner, manifest: Manifest): AsyncGenerator<Uint8Array> {
+  yield tarHeader({ path: "/", type: "directory", mode: 0o700, ...owner });
+  yield* packDirectory(root, "", { owner, manifest });
+  yield tarEnd();
+}
+
+interface Packing {
+  readonly owner: FileOwner;
+  readonly manifest: Manifest;
+}
+
+async function* packDirectory(root: string, below: string, packing: Packing): AsyncGenerator<Uint8Array> {
+  for (const name of readdirSync(join(root, below)).sort()) {
+    const path = below === "" ? name : `${below}/${name}`;
+    const stats = lstatSync(join(root, path));
+    const common = { path, mode: stats.mode & 0o777, mtime: Math.floor(stats.mtimeMs / 1000), ...packing.owner };
+    const sent = { size: 0, mtime: common.mtime, mode: common.mode, link: "" };
+    if (stats.isDirectory()) {
+      packing.manifest.set(path, { ...sent, type: "directory" });
+      yield tarHeader({ ...common, type: "directory" });
+      yield* packDirectory(root, path, packing);
+    } else if (stats.isSymbolicLink()) {
+      const link = readlinkSync(join(root, path));
+      packing.manifest.set(path, { ...sent, type: "symlink", link });
+      yield tarHeader({ ...common, type: "symlink", link });
+    } else if (stats.isFile()) {
+      packing.manifest.set(path, { ...sent, type: "file", size: stats.size });
+      yield tarHeader({ ...common, size: stats.size });
+      yield* contentOf(join(root, path), stats.size);
+      yield new Uint8Array(tarPadding(stats.size));
+    }
+  }
+}
+
+/** Exactly so many bytes: a file that changes while it is read would spoil what follows it. */
+async function* contentOf(file: string, size: number): AsyncGenerator<Uint8Array> {
+  let left = size;
+  for await (const chunk of createReadStream(file, size === 0 ? {} : { end: size - 1 })) {
+    const part = chunk.subarray(0, left);
+    left -= part.length;
+    yield part;
+  }
+  for (; left > 0; left -= fillBytes) yield new Uint8Array(Math.min(left, fillBytes));
+}
+
+const fillBytes = 64 * 1024;
