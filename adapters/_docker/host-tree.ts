@@ -11,7 +11,7 @@ import type { FileOwner } from "../../src/types.ts";
 export interface SentEntry {
   readonly type: "file" | "directory" | "symlink";
   readonly size: number;
-  /** Whole seconds, as an archive has them. */
+  /** Whole seconds, as the daemon's archives have them. */
   readonly mtime: number;
   readonly mode: number;
   readonly link: string;
@@ -20,31 +20,37 @@ export interface SentEntry {
 /** By path below the directory. */
 export type Manifest = Map<string, SentEntry>;
 
+/** A change within the second of the last one before it would not be seen by its time. */
+const quietSecs = 2;
+
 /**
  * Everything in the directory, links as links, as the files of `owner`. What is neither file, directory nor link stays.
  *
  * @param manifest is filled on the way
  */
 export function packTree(root: string, owner: FileOwner, manifest: Manifest): Readable {
-  return Readable.from(packAll(root, owner, manifest));
+  const latest = Math.floor(Date.now() / 1000) - quietSecs;
+  return Readable.from(packAll(root, { owner, manifest, latest }));
 }
 
-async function* packAll(root: string, owner: FileOwner, manifest: Manifest): AsyncGenerator<Uint8Array> {
-  yield tarHeader({ path: "/", type: "directory", mode: 0o700, ...owner });
-  yield* packDirectory(root, "", { owner, manifest });
+async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Array> {
+  yield tarHeader({ path: "/", type: "directory", mode: 0o700, ...packing.owner });
+  yield* packDirectory(root, "", packing);
   yield tarEnd();
 }
 
 interface Packing {
   readonly owner: FileOwner;
   readonly manifest: Manifest;
+  /** No file is sent as younger than this. */
+  readonly latest: number;
 }
 
 async function* packDirectory(root: string, below: string, packing: Packing): AsyncGenerator<Uint8Array> {
   for (const name of readdirSync(join(root, below)).sort()) {
     const path = below === "" ? name : `${below}/${name}`;
     const stats = lstatSync(join(root, path));
-    const common = { path, mode: stats.mode & 0o777, mtime: Math.floor(stats.mtimeMs / 1000), ...packing.owner };
+    const common = { path, mode: stats.mode & 0o777, mtime: mtimeOf(stats.mtimeMs, packing), ...packing.owner };
     const sent = { size: 0, mtime: common.mtime, mode: common.mode, link: "" };
     if (stats.isDirectory()) {
       packing.manifest.set(path, { ...sent, type: "directory" });
@@ -61,6 +67,10 @@ async function* packDirectory(root: string, below: string, packing: Packing): As
       yield new Uint8Array(tarPadding(stats.size));
     }
   }
+}
+
+function mtimeOf(ms: number, { latest }: Packing): number {
+  return Math.min(Math.floor(ms / 1000), latest);
 }
 
 /** Exactly so many bytes: a file that changes while it is read would spoil what follows it. */
