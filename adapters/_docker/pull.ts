@@ -35,6 +35,7 @@ export function createPuller(options: PullerOptions): (request: PullRequest) => 
     running.set(key, pull);
     void pull.done.catch(() => {}).then(() => running.get(key) === pull && running.delete(key));
     pull.listeners.add(tell);
+    tell({ phase: "pull", message: `Pulling ${image}` });
     const left = Promise.withResolvers<never>();
     const leave = () => left.reject(cancelled());
     if (signal.aborted) leave();
@@ -77,7 +78,6 @@ async function run(
   { image, platform, tell, signal }: PullRequest,
 ): Promise<void> {
   const { name, version, registry } = parseReference(image);
-  tell({ phase: "pull", message: `Pulling ${image}` });
   const limit = AbortSignal.timeout(limitMs);
   const either = AbortSignal.any([limit, signal]);
   try {

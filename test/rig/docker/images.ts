@@ -1,5 +1,6 @@
 /** The images that the tests run in, made on this machine: nothing is pulled. */
 
+import { randomBytes } from "node:crypto";
 import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { docker, has, rigHome, run, Unavailable } from "./place.ts";
@@ -54,16 +55,26 @@ const debian = "debian:bookworm-slim";
 
 /** Every image that is not there yet. The Debian one takes two minutes the first time; its archive is kept. */
 export function buildImages(): void {
-  for (const { name, tree, changes = [] } of recipes) {
-    if (isThere(name)) continue;
-    const directory = join(rigHome, "stage", name.replaceAll(/\W/g, "-"));
-    rmSync(directory, { recursive: true, force: true });
-    mkdirSync(directory, { recursive: true });
-    tree(directory);
-    importTree(directory, name, changes);
-    rmSync(directory, { recursive: true, force: true });
-  }
+  for (const recipe of recipes) if (!isThere(recipe.name)) buildImage(recipe);
   if (!isThere(debian)) docker("import", "--change", 'CMD ["bash"]', debianArchive(), debian);
+}
+
+/** One that is like no other, with some megabytes that take their time to be pulled. */
+export function buildPulledImage(name: string): void {
+  const tree = (directory: string) => {
+    busyboxTree(directory);
+    writeFileSync(join(directory, "payload"), randomBytes(8 * 1024 * 1024));
+  };
+  buildImage({ name, tree });
+}
+
+function buildImage({ name, tree, changes = [] }: ImageRecipe): void {
+  const directory = join(rigHome, "stage", name.replaceAll(/\W/g, "-"));
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  tree(directory);
+  importTree(directory, name, changes);
+  rmSync(directory, { recursive: true, force: true });
 }
 
 export function missingImages(): readonly string[] {

@@ -8,16 +8,19 @@ import { runningPid } from "./background.ts";
 import { startDaemon, stopDaemon } from "./daemon.ts";
 import { buildImages, missingImages } from "./images.ts";
 import { answers, docker, isRig, rigHome, rigPort, testedHost, Unavailable } from "./place.ts";
+import { startRegistries, stopRegistries } from "./registry.ts";
 
 async function up(): Promise<number> {
   if (isRig) await startDaemon();
   else if (!answers()) throw new Unavailable(`No daemon answers at ${testedHost}`);
   buildImages();
+  if (isRig) await startRegistries();
   return status();
 }
 
 async function down(): Promise<number> {
   if (!isRig) throw new Unavailable("PRX_TEST_DOCKER names a daemon that the rig has not started: it is left alone");
+  await stopRegistries();
   await stopDaemon();
   return 0;
 }
