@@ -71,7 +71,6 @@ export async function beginContainer(beginning: Beginning): Promise<BegunContain
   const [output, input] = await connect(beginning, { calls, artifact, waiting });
   check();
   progress.tell({ phase: "start", message: "Starting the container" });
-  output.pause();
   try {
     await calls.start();
   } catch (error) {
