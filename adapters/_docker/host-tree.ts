@@ -1,7 +1,7 @@
 /** A directory of this machine as an archive, for a container that cannot have it as it is; and what was sent, to know what changed. */
 
 import { createReadStream, lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { Readable } from "node:stream";
 import { tarPadding } from "../../src/archive/tar-entry.ts";
 import { tarEnd, tarHeader } from "../../src/archive/tar-write.ts";
@@ -20,6 +20,14 @@ export interface SentEntry {
 /** By path below the directory. */
 export type Manifest = Map<string, SentEntry>;
 
+/** What is packed. */
+export interface PackedTree {
+  readonly root: string;
+  /** Where it will be in the container. */
+  readonly at: string;
+  readonly owner: FileOwner;
+}
+
 /** A change within the second of the last one before it would not be seen by its time. */
 const quietSecs = 2;
 
@@ -28,9 +36,9 @@ const quietSecs = 2;
  *
  * @param manifest is filled on the way
  */
-export function packTree(root: string, owner: FileOwner, manifest: Manifest): Readable {
+export function packTree({ root, at, owner }: PackedTree, manifest: Manifest): Readable {
   const latest = Math.floor(Date.now() / 1000) - quietSecs;
-  return Readable.from(packAll(root, { owner, manifest, latest }));
+  return Readable.from(packAll(root, { at, owner, manifest, latest }));
 }
 
 async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Array> {
@@ -40,6 +48,7 @@ async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Arr
 }
 
 interface Packing {
+  readonly at: string;
   readonly owner: FileOwner;
   readonly manifest: Manifest;
   /** No file is sent as younger than this. */
@@ -57,7 +66,7 @@ async function* packDirectory(root: string, below: string, packing: Packing): As
       yield tarHeader({ ...common, type: "directory" });
       yield* packDirectory(root, path, packing);
     } else if (stats.isSymbolicLink()) {
-      const link = readlinkSync(join(root, path));
+      const link = linkWithin(readlinkSync(join(root, path)), path, packing);
       packing.manifest.set(path, { ...sent, type: "symlink", link });
       yield tarHeader({ ...common, type: "symlink", link });
     } else if (stats.isFile()) {
@@ -67,6 +76,13 @@ async function* packDirectory(root: string, below: string, packing: Packing): As
       yield new Uint8Array(tarPadding(stats.size));
     }
   }
+}
+
+/** A daemon takes no archive with a relative link to above its top: the same place has an absolute path as well. */
+function linkWithin(link: string, path: string, { at }: Packing): string {
+  const leadsTo = posix.normalize(posix.join(posix.dirname(path), link));
+  const climbs = !link.startsWith("/") && (leadsTo === ".." || leadsTo.startsWith("../"));
+  return climbs ? posix.resolve(at, leadsTo) : link;
 }
 
 function mtimeOf(ms: number, { latest }: Packing): number {

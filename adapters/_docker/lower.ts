@@ -5,15 +5,15 @@ import { artifactOf, type DockerArtifact, type LowerContext } from "./artifact.t
 import { describeRun } from "./run-text.ts";
 import { verdictsOf } from "./verdicts.ts";
 
+/** Stands in the result of a command whose directory is not the very one on the host. */
+export const copiedWarning: Warning = {
+  code: "workspace_copied",
+  message: "The working directory is copied in and its changes are copied back: the daemon cannot have it as it is",
+};
+
 export function lowerDocker(plan: ExecutionPlan, context: LowerContext): Lowering {
   const artifact = artifactOf(plan, context);
   const { settings, facts } = context;
-  const warnings: Warning[] = [];
-  if (artifact.reach === "copy" && plan.workspace.root !== null) {
-    const message =
-      "The working directory is copied in and its changes are copied back: the daemon cannot have it as it is";
-    warnings.push({ code: "workspace_copied", message });
-  }
   return {
     artifact,
     get text() {
@@ -21,7 +21,7 @@ export function lowerDocker(plan: ExecutionPlan, context: LowerContext): Lowerin
     },
     verdicts: verdictsOf(plan, context, artifact),
     addedEnv: addedEnv(plan, artifact, facts.imageEnv.get(plan.image ?? settings.image) ?? []),
-    warnings,
+    warnings: artifact.reach === "copy" && plan.workspace.root !== null ? [copiedWarning] : [],
   };
 }
 

@@ -20,7 +20,7 @@ const tries = 3;
 
 /**
  * Whether what is mounted is the very directory of this machine: the daemon may run elsewhere and have one of the same name.
- * A directory is known by the nanosecond of its last change.
+ * A directory is known by the moment of its last change, and by its mode.
  */
 export async function isSameDirectory(
   calls: ContainerCalls,
@@ -30,10 +30,10 @@ export async function isSameDirectory(
 ): Promise<boolean> {
   if (known.has(root)) return true;
   for (let count = 0; count < tries; count += 1) {
-    const before = mtimeOf(root);
-    const { mtime } = await calls.stat(at);
+    const here = lstatSync(root, { bigint: true });
+    const there = await calls.stat(at);
     // One that changes meanwhile is looked at again.
-    if (nanoseconds(mtime) === before) {
+    if (isSameTime(here.mtimeNs, nanoseconds(there.mtime)) && Number(here.mode & 0o777n) === there.mode % 0o1000) {
       if (known.size < mostKnown) known.add(root);
       return true;
     }
@@ -41,15 +41,18 @@ export async function isSameDirectory(
   return false;
 }
 
-function mtimeOf(path: string): string {
-  return String(lstatSync(path, { bigint: true }).mtimeNs);
+/** Deno tells whole milliseconds. */
+function isSameTime(here: bigint, there: bigint): boolean {
+  return here % millisecond === 0n ? here === there - (there % millisecond) : here === there;
 }
 
+const millisecond = 1_000_000n;
+
 /** Of a time as Go writes it: seconds and up to nine digits of a fraction. */
-function nanoseconds(time: string): string {
+function nanoseconds(time: string): bigint {
   const fraction = /\.(\d+)/.exec(time)?.[1] ?? "";
   const seconds = Date.parse(time.replace(/\.\d+/, "")) / 1000;
-  return `${seconds}${fraction.padEnd(9, "0")}`;
+  return BigInt(`${seconds}${fraction.padEnd(9, "0")}`);
 }
 
 /** What is placed, by the way that the container has it. */
@@ -76,7 +79,7 @@ export async function placeWorkspace({ plan, io, artifact, calls }: Placing): Pr
   if (artifact.reach !== "copy") return { sent: null };
   const target = artifact.body.WorkingDir;
   const sent: Manifest = new Map();
-  const archive = root === null ? packFiles(plan.files, io.files, owner) : packTree(root, owner, sent);
+  const archive = root === null ? packFiles(plan.files, io.files, owner) : packTree({ root, at: target, owner }, sent);
   try {
     await calls.write(target, archive);
   } catch (error) {

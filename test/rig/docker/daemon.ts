@@ -19,6 +19,9 @@ export async function startDaemon(): Promise<void> {
   const settings = join(rigHome, "daemon.json");
   writeFileSync(settings, JSON.stringify({ runtimes: runtimes() }));
   rmSync(rigSocket, { force: true });
+  // What a daemon that was killed left behind is taken for a containerd that runs.
+  for (const name of ["containerd.pid", "containerd.sock", "containerd.sock.ttrpc", "containerd-debug.sock"])
+    rmSync(join(rigHome, "exec", "containerd", name), { force: true });
   startProgram({
     name: "dockerd",
     program: "dockerd",
