@@ -17,7 +17,9 @@ export interface BackgroundProgram {
 export function startProgram({ name, program, args }: BackgroundProgram): void {
   mkdirSync(join(rigHome, "run"), { recursive: true });
   const log = openSync(join(rigHome, `${name}.log`), "a");
-  const child = spawn(program, args, { detached: true, stdio: ["ignore", log, log], cwd: rigHome });
+  // Nothing of a test that starts it: its temporary directory will be gone.
+  const env = { PATH: process.env["PATH"], HOME: rigHome };
+  const child = spawn(program, args, { detached: true, stdio: ["ignore", log, log], cwd: rigHome, env });
   closeSync(log);
   child.on("error", () => {});
   child.unref();
