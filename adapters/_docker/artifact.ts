@@ -81,7 +81,7 @@ interface Placed {
   readonly user: DockerArtifact["user"];
 }
 
-function bodyOf(plan: ExecutionPlan, { settings, mark }: LowerContext, { reach, user }: Placed) {
+function bodyOf(plan: ExecutionPlan, { settings, mark, facts }: LowerContext, { reach, user }: Placed) {
   const [command, ...args] = plan.argv;
   const { limits } = plan;
   const labels = labelsOf(plan, mark, !settings.auto_remove);
@@ -117,7 +117,7 @@ function bodyOf(plan: ExecutionPlan, { settings, mark }: LowerContext, { reach, 
       ...(limits.pids === null ? {} : { PidsLimit: limits.pids + 1 }),
       Ulimits: ulimitsOf(plan, settings),
       ShmSize: settings.shm_size,
-      Tmpfs: tmpfsOf(settings, { reach, user }),
+      Tmpfs: tmpfsOf(settings, { reach, user: facts.isPodman ? null : user }),
       Mounts: mountsOf(plan, settings, reach, labels),
       ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
     },

@@ -13,6 +13,8 @@ export interface DaemonFacts {
   /** Whether its containers have its filter of system calls. */
   readonly filtersCalls: boolean;
   readonly isRootless: boolean;
+  /** Podman, which speaks the same API and knows no owners of memory that is mounted. */
+  readonly isPodman: boolean;
   readonly runtimes: readonly string[];
   /** The variables that images bring, as far as they were looked at. */
   readonly imageEnv: ReadonlyMap<string, readonly string[]>;
@@ -32,7 +34,10 @@ export interface DaemonInfo {
 }
 
 /** Pure: what follows from an answer. What it does not say it cannot. */
-export function factsOf(info: DaemonInfo, rest: Pick<DaemonFacts, "apiVersion" | "isLocal" | "imageEnv">): DaemonFacts {
+export function factsOf(
+  info: DaemonInfo,
+  rest: Pick<DaemonFacts, "apiVersion" | "isLocal" | "isPodman" | "imageEnv">,
+): DaemonFacts {
   const options = (info.SecurityOptions ?? []).map((option) => option.split(","));
   const named = (name: string) => options.find((parts) => parts.includes(`name=${name}`));
   const isRootless = named("rootless") !== undefined;

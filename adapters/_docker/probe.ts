@@ -47,7 +47,8 @@ export async function probeDaemon({ endpoint, connect, images, signal }: ProbeOp
       return unavailable(`The daemon runs ${info.OSType} containers`, "Switch it to Linux containers");
     }
     const imageEnv = await envOfImages(client, images);
-    const facts = factsOf(info, { apiVersion, isLocal: endpoint.kind === "socket", imageEnv });
+    const isPodman = version.Components?.some(({ Name }) => Name === "Podman Engine") === true;
+    const facts = factsOf(info, { apiVersion, isLocal: endpoint.kind === "socket", isPodman, imageEnv });
     return { availability: { available: true, details: describe(endpoint, facts) }, facts };
   } catch (error) {
     const { reason, remedy } = failureOf(endpoint, error);
@@ -56,6 +57,7 @@ export async function probeDaemon({ endpoint, connect, images, signal }: ProbeOp
 }
 
 interface DaemonVersion {
+  readonly Components?: readonly { readonly Name?: string }[] | null;
   readonly ApiVersion?: string;
   readonly MinAPIVersion?: string;
 }
@@ -75,8 +77,8 @@ function compareVersions(one: string, other: string): number {
   return a - c || b - d;
 }
 
-function describe(endpoint: Endpoint, { version, apiVersion, isRootless }: DaemonFacts): string {
-  return `Docker ${version}${isRootless ? ", rootless" : ""}, API ${apiVersion}, at ${describeEndpoint(endpoint)}`;
+function describe(endpoint: Endpoint, { version, apiVersion, isRootless, isPodman }: DaemonFacts): string {
+  return `${isPodman ? "Podman" : "Docker"} ${version}${isRootless ? ", rootless" : ""}, API ${apiVersion}, at ${describeEndpoint(endpoint)}`;
 }
 
 function socketObstacle(path: string): EndpointFault | null {

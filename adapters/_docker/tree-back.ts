@@ -5,10 +5,12 @@ import {
   constants,
   fchmodSync,
   fchownSync,
+  fstatSync,
   lchownSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   realpathSync,
   rmdirSync,
   symlinkSync,
@@ -39,15 +41,18 @@ export async function bringBack({ archive, root, sent, owner }: TreeBack): Promi
   const warnings: Warning[] = [];
   const seen = new Set<string>();
   let bytes = 0;
+  const spend = (more: number) => {
+    bytes += more;
+    if (bytes > mostBytes) throw new Error(`more than ${mostBytes} bytes have changed`);
+  };
   for await (const member of readTar(archive)) {
     const path = pathBelow(member.entry.path);
     if (path === null) continue;
     seen.add(path);
     if (isUnchanged(member.entry, path, sent)) continue;
-    bytes += member.entry.size;
     try {
-      if (bytes > mostBytes) throw new Error(`more than ${mostBytes} bytes have changed`);
-      await writeMember(member, path, { root, owner });
+      spend(member.entry.size);
+      await writeMember(member, path, { root, owner, spend });
     } catch (error) {
       warnings.push(notBrought(path, messageOf(error)));
     }
@@ -82,9 +87,15 @@ function isUnchanged(entry: TarEntry, path: string, sent: Manifest): boolean {
 interface Writing {
   readonly root: string;
   readonly owner: FileOwner | undefined;
+  /** Throws where it is too much. */
+  readonly spend: (bytes: number) => void;
 }
 
-async function writeMember({ entry, content }: TarMember, path: string, { root, owner }: Writing): Promise<void> {
+async function writeMember(
+  { entry, content }: TarMember,
+  path: string,
+  { root, owner, spend }: Writing,
+): Promise<void> {
   const file = placeInside(root, path);
   if (entry.type === "directory") {
     clear(file, "directory");
@@ -98,12 +109,42 @@ async function writeMember({ entry, content }: TarMember, path: string, { root, 
     if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
     return;
   }
+  if (entry.type === "hardlink") return writeFile(file, contentOf(root, entry.link, spend), { entry, owner });
   if (entry.type !== "file") throw new Error("it is neither a file, a directory nor a symbolic link");
+  return writeFile(file, content, { entry, owner });
+}
+
+/** A second name of a file that came before, or that has not changed: it becomes a file of its own here. */
+async function* contentOf(root: string, link: string, spend: Writing["spend"]): AsyncGenerator<Uint8Array> {
+  const path = pathBelow(link);
+  if (path === null) throw new Error("it is another name of something outside");
+  const fd = openSync(
+    placeInside(root, path),
+    constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+  );
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error("it is another name of what is no regular file");
+    // It has no size of its own in the archive, and takes as much room here.
+    spend(stats.size);
+    yield new Uint8Array(readFileSync(fd));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function writeFile(
+  file: string,
+  content: AsyncIterable<Uint8Array>,
+  { entry, owner }: { readonly entry: TarEntry; readonly owner: FileOwner | undefined },
+): Promise<void> {
+  // Before the place is cleared: it may be what is read.
+  const first = entry.type === "hardlink" ? await Array.fromAsync(content) : null;
   clear(file, "file");
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
   const fd = openSync(file, flags, 0o600);
   try {
-    for await (const part of content) for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
+    for await (const part of first ?? content) for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
     fchmodSync(fd, entry.mode & 0o777);
     if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
   } finally {

@@ -147,7 +147,7 @@ if (scene !== null) {
       await link("keep/up", "../..");
       const before = lstatSync(join(path, "keep/me.txt")).mtimeMs;
       const script =
-        "cat alias; ./tool; id -u; echo after > change.txt; rm gone.txt; mkdir -p new/sub; echo n > new/sub/f; ln -s /etc/passwd out";
+        "cat alias; ./tool; id -u; echo after > change.txt; rm gone.txt; mkdir -p new/sub; echo n > new/sub/f; ln -s /etc/passwd out; ln change.txt second";
       const output = await runtime.execute("sh", ["-c", script], { workingDir: path });
       expect([output.exitCode, output.stdout, output.stderr]).toEqual([0, "keptran\n65534\n", ""]);
       expect(output.warnings.map(({ code }) => code)).toEqual(["workspace_copied"]);
@@ -158,6 +158,7 @@ if (scene !== null) {
       ]);
       expect(lstatSync(join(path, "keep/me.txt")).mtimeMs).toBe(before);
       expect(lstatSync(join(path, "out")).isSymbolicLink()).toBe(true);
+      expect(await read("second")).toBe("after\n");
       expect(readlinkSync(join(path, "keep/up"))).toBe("../..");
       expect(statSync(join(path, "new/sub/f")).uid).toBe(0);
     });

@@ -189,7 +189,7 @@ test.each([
 });
 
 test("what a daemon does not say, it cannot", () => {
-  const rest = { apiVersion: "1.41", isLocal: true, imageEnv: new Map() };
+  const rest = { apiVersion: "1.41", isLocal: true, isPodman: false, imageEnv: new Map() };
   expect(factsOf({}, rest)).toMatchObject({
     can: { memory: false, swap: false, cpus: false, pids: false },
     filtersCalls: false,

@@ -24,6 +24,7 @@ export function factsWith(given: Partial<DaemonFacts> = {}): DaemonFacts {
       sameUsers: true,
       filtersCalls: true,
       isRootless: false,
+      isPodman: false,
     },
     ...{ can: { memory: true, swap: true, cpus: true, pids: true }, runtimes: ["runc"], imageEnv: new Map() },
     ...given,
