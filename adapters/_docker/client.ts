@@ -11,6 +11,9 @@ import type { Endpoint } from "./endpoint.ts";
 const defaultTimeoutMs = 60_000;
 const fine = { 101: true, 200: true, 201: true, 202: true, 204: true, 304: true };
 
+/** docker-modem writes every request out for its debugging, whether or not anybody listens: not to the depths of these. */
+const shallow = { [inspect.custom]: () => "…" };
+
 /** The part of docker-modem that is used. */
 interface Modem {
   dial(options: object, callback: (error: unknown, answer: unknown) => void): void;
@@ -20,14 +23,14 @@ interface Modem {
 export function createClient(endpoint: Endpoint, version: string | null): DaemonClient {
   const tls = endpoint.kind === "tcp" ? endpoint.tls : null;
   const agent = tls === null ? new Agent() : new TlsAgent({ rejectUnauthorized: tls.verified });
-  // docker-modem writes every request out for its debugging, whether or not anybody listens: not the agent's depths.
-  Object.assign(agent, { [inspect.custom]: () => "agent" });
+  Object.assign(agent, shallow);
   const docker = new Docker(optionsOf(endpoint, { agent, ...(version === null ? {} : { version: `v${version}` }) }));
   const modem: Modem = docker.modem;
   const running = new Set<AbortController>();
 
   function dial(call: DaemonCall, how: { readonly isStream: boolean; readonly hijack: boolean }): Promise<unknown> {
     const controller = new AbortController();
+    Object.assign(controller.signal, shallow);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const give = () => controller.abort();
     const limitMs = call.timeoutMs ?? defaultTimeoutMs;
