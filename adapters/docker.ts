@@ -7,8 +7,10 @@ import process from "node:process";
 import type { BackendFactory } from "../src/backend.ts";
 import { sectionOf, writtenKeys } from "../src/config.ts";
 import { messageOf, RuntimeError } from "../src/errors.ts";
+import type { Host } from "../src/host.ts";
 import type { Capabilities, RuntimeAdapter } from "../src/types.ts";
 import { secondsToMs } from "../src/units.ts";
+import { holdsAny } from "../src/working-dir.ts";
 import type { DockerParts } from "./_docker/begin.ts";
 import type { DaemonClient } from "./_docker/daemon.ts";
 import { dockerConfigDirectory, type Endpoint, findEndpoint } from "./_docker/endpoint.ts";
@@ -22,7 +24,7 @@ import { createProgramCache } from "./_docker/program-cache.ts";
 import { createPuller } from "./_docker/pull.ts";
 import { registryAuth } from "./_docker/registry-auth.ts";
 import { listMarked, sweepContainers } from "./_docker/sweep.ts";
-import { type DockerSettings, dockerFragment } from "./docker.fragment.ts";
+import { type DockerSettings, dockerFragment, parseMount } from "./docker.fragment.ts";
 
 const capabilities: Capabilities = {
   separateStderr: true,
@@ -59,6 +61,7 @@ export const docker: BackendFactory = async ({ config, host, log }) => {
     "/",
     ...("kind" in endpoint && endpoint.kind === "socket" ? [endpoint.path, dirname(endpoint.path)] : []),
   ];
+  if ("kind" in endpoint && endpoint.kind === "socket") await checkMounts(settings, endpoint.path, host);
   const daemon = createDaemon({
     ...{ settings, owner: host.owner, log },
     authFor: (registry) => registryAuth(registry, readText(join(dockerConfig, "config.json"))),
@@ -94,6 +97,16 @@ export const docker: BackendFactory = async ({ config, host, log }) => {
   };
   return { adapter, policy: dockerPolicy(config, settings, keptOut) };
 };
+
+/** What holds the socket makes whoever can read it master of the daemon: a socket is no file that is only read. */
+async function checkMounts({ readonly_mounts }: DockerSettings, socket: string, host: Host): Promise<void> {
+  for (const written of readonly_mounts) {
+    const { from } = parseMount(written);
+    if (!(await holdsAny((await host.inspect(from)).realPath, [socket], host))) continue;
+    const message = `runtime.docker.readonly_mounts: ${from} holds the daemon's socket ${socket}: name a directory that does not`;
+    throw new RuntimeError("config_invalid", message, { backend: "docker" });
+  }
+}
 
 interface DaemonOptions {
   readonly settings: DockerSettings;

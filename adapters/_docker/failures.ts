@@ -7,7 +7,9 @@ const backend = "docker";
 
 /** The daemon does not have the image. */
 export function isImageMissing(error: unknown): boolean {
-  return statusOf(error) === 404 && /no such image|image not known|not found/i.test(messageOf(error));
+  // Or has it for another platform only.
+  const said = /no such image|image not known|does not match the specified platform/i;
+  return statusOf(error) === 404 && said.test(messageOf(error));
 }
 
 /** The daemon's machine has no such directory: a mount cannot reach it. */

@@ -7,8 +7,8 @@ import { type DaemonClient, DaemonError } from "./daemon.ts";
 import { describeEndpoint, type Endpoint, type EndpointFault } from "./endpoint.ts";
 import { type DaemonFacts, type DaemonInfo, factsOf } from "./facts.ts";
 
-/** The versions of the API that this adapter speaks, lowest and highest. */
-export const spokenVersions = { least: "1.40", most: "1.51" } as const;
+/** The versions of the API that this adapter speaks, lowest and highest. Before 1.41 a platform would be ignored. */
+export const spokenVersions = { least: "1.41", most: "1.51" } as const;
 
 export type Probed =
   | { readonly availability: Availability & { readonly available: true }; readonly facts: DaemonFacts }

@@ -169,7 +169,7 @@ describe("pulling", () => {
 });
 
 test.each([
-  [{ ApiVersion: "1.39", MinAPIVersion: "1.12" }, /speaks API 1.12 to 1.39, and this adapter 1.40 to/],
+  [{ ApiVersion: "1.40", MinAPIVersion: "1.12" }, /speaks API 1.12 to 1.40, and this adapter 1.41 to/],
   [{ ApiVersion: "1.99", MinAPIVersion: "1.98" }, /Upgrade whichever is older/],
 ])("a daemon of another time is told apart: %o", async (version, reason) => {
   const daemon = await fakeDaemon({ version });

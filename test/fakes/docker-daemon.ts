@@ -26,6 +26,8 @@ export interface Faults {
   readonly pull?: { readonly status: number; readonly lines: readonly string[]; readonly pauseMs?: number };
   /** The daemon is gone from then on. */
   readonly goneAfter?: "wait";
+  /** Containers that were there before, as a list shows them. */
+  readonly listed?: readonly object[];
   readonly version?: { readonly ApiVersion: string; readonly MinAPIVersion: string };
 }
 
@@ -36,6 +38,9 @@ export interface FakeDaemon {
   readonly queries: readonly URLSearchParams[];
   /** Containers that are there now. */
   readonly containers: ReadonlySet<string>;
+  /** Ids and names of those that were asked to be removed, and of those that were killed. */
+  readonly removed: readonly string[];
+  readonly killed: readonly string[];
   close(): Promise<void>;
 }
 
@@ -55,15 +60,20 @@ export async function fakeDaemon(faults: Faults = {}): Promise<FakeDaemon> {
   const calls: string[] = [];
   const queries: URLSearchParams[] = [];
   const state = createState(faults);
+  const removed: string[] = [];
+  const killed: string[] = [];
   const server = await wireServer(socket, (request) => {
     const path = request.path.replace(/^\/v[\d.]+/, "");
     calls.push(`${request.method} ${path.replace(/containers\/(?!create|json)[^/]+/, "containers/ID")}`);
     queries.push(request.query);
+    const [, id = "", verb = ""] = /^\/containers\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
+    if (request.method === "DELETE") removed.push(id);
+    if (verb === "kill") killed.push(id);
     if (state.isGone()) return request.socket.destroy();
     state.handle(request, path);
   });
   return {
-    ...{ socket, calls, queries, containers: state.containers },
+    ...{ socket, calls, queries, removed, killed, containers: state.containers },
     close: async () => {
       await server.end();
       rmSync(home, { recursive: true, force: true });
@@ -144,7 +154,7 @@ function createState(faults: Faults) {
     "GET /version": ({ socket }) =>
       answer(socket, 200, faults.version ?? { ApiVersion: "1.41", MinAPIVersion: "1.12" }),
     "GET /info": ({ socket }) => answer(socket, 200, info),
-    "GET /containers/json": ({ socket }) => answer(socket, 200, []),
+    "GET /containers/json": ({ socket }) => answer(socket, 200, faults.listed ?? []),
     "POST /containers/create": make,
     "POST start": start,
     "POST wait": wait,

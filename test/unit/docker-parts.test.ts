@@ -182,7 +182,7 @@ describe("credentials", () => {
 test.each([
   ["1.41", "1.12", "1.41"],
   ["1.99", "1.44", "1.51"],
-  ["1.39", "1.12", null],
+  ["1.40", "1.12", null],
   ["1.60", "1.52", null],
 ])("a daemon of API %s, at least %s: %s", (ApiVersion, MinAPIVersion, expected) => {
   expect(commonVersion({ ApiVersion, MinAPIVersion })).toBe(expected);
