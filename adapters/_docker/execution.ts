@@ -13,7 +13,7 @@ import { copiedWarning } from "./lower.ts";
 import { createOutput } from "./output.ts";
 import { removeContainer } from "./remove.ts";
 import { stopContainer } from "./stop.ts";
-import { watchContainer } from "./watch.ts";
+import { type Watched, watchContainer } from "./watch.ts";
 import { takeBack } from "./workspace.ts";
 
 export interface DockerStart extends DockerParts {
@@ -107,10 +107,16 @@ async function follow(
   const forced = () => {
     wasKilled = true;
   };
-  const stop = () => void stopContainer(calls, { graceMs: plan.limits.killGraceMs, over: watched, forced });
+  const given = Promise.withResolvers<Watched>();
+  const gaveUp = () => {
+    durationMs = performance.now() - startedAt;
+    commandOver();
+    given.resolve({ lost: "unknown" });
+  };
+  const stop = () => void stopContainer(calls, { graceMs: plan.limits.killGraceMs, over: watched, forced, gaveUp });
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  const end = await watched.finally(() => signal.removeEventListener("abort", stop));
+  const end = await Promise.race([watched, given.promise]).finally(() => signal.removeEventListener("abort", stop));
   const { kind, warnings } =
     "lost" in end ? lost(end.lost) : endingOf({ waited: end.code, state: end.state, wasKilled });
   // The lowering tells of what could be foreseen.

@@ -25,10 +25,10 @@ export function createProgramCache() {
     const key = JSON.stringify([inspected.Image, path, command, user]);
     if (isOfImage && known.has(key)) return;
     const found = await findProgram(calls, { ...lookup, path });
-    const isMounted = mounted.some((place) => found === place || found.startsWith(`${place}/`));
+    const isMounted = (path: string) => mounted.some((place) => path === place || path.startsWith(`${place}/`));
     const searched = command.includes("/") ? [] : path.split(":");
     const mayChange =
-      isMounted || searched.some((directory) => !directory.startsWith("/") || mounted.includes(directory));
+      isMounted(found) || searched.some((directory) => !directory.startsWith("/") || isMounted(directory));
     if (!isOfImage || mayChange || known.size >= mostEntries) return;
     known.add(key);
   };

@@ -10,13 +10,21 @@ export interface StopOptions {
   readonly over: Promise<unknown>;
   /** Told when force is used. */
   readonly forced: () => void;
+  /** Told when force has not helped for so long that nobody is to wait any more. */
+  readonly gaveUp: () => void;
 }
 
 /** Between two tries where the daemon does not take a signal. */
 const againMs = 500;
 
-/** Settles when the command is over. */
-export async function stopContainer(calls: ContainerCalls, { graceMs, over, forced }: StopOptions): Promise<void> {
+/** A machine under load takes its time to end a hundred containers; a process that hangs in the kernel never ends. */
+const patienceMs = 30_000;
+
+/** Settles when the command is over, or given up. */
+export async function stopContainer(
+  calls: ContainerCalls,
+  { graceMs, over, forced, gaveUp }: StopOptions,
+): Promise<void> {
   let isOver = false;
   const ended = over.then(
     () => {
@@ -32,7 +40,8 @@ export async function stopContainer(calls: ContainerCalls, { graceMs, over, forc
   }
   if (isOver) return;
   forced();
-  while (!isOver) {
+  for (const until = performance.now() + patienceMs; !isOver; ) {
+    if (performance.now() > until) return gaveUp();
     await send(calls, "SIGKILL");
     await soonest(ended, againMs);
   }

@@ -67,6 +67,16 @@ describe("waiting", { timeout: 60_000 }, () => {
   });
 });
 
+describe("stopping", { timeout: 90_000 }, () => {
+  test("a command that no signal ends is given up, and its container removed by force", async () => {
+    const { run, daemon } = await open({ deaf: true });
+    const output = await run({ timeoutMs: 200 });
+    expect(output).toMatchObject({ outcome: "timed_out", exitCode: null });
+    expect(daemon.killed.length).toBeGreaterThan(2);
+    expect(daemon.containers.size).toBe(0);
+  });
+});
+
 describe("removing", { timeout: 60_000 }, () => {
   test.each([
     ["gone already", [404]],

@@ -24,6 +24,8 @@ export interface Faults {
   readonly start?: { readonly status: number; readonly message: string };
   /** Of the image: not there until it is pulled, by a stream of these lines with this status. */
   readonly pull?: { readonly status: number; readonly lines: readonly string[]; readonly pauseMs?: number };
+  /** The command goes on whatever it is sent. */
+  readonly deaf?: boolean;
   /** The daemon is gone from then on. */
   readonly goneAfter?: "wait";
   /** Containers that were there before, as a list shows them. */
@@ -125,7 +127,7 @@ function createState(faults: Faults) {
     if (faults.start !== undefined) return answer(socket, faults.start.status, { message: faults.start.message });
     if (faults.overAtStart) end();
     answer(socket, 204);
-    if (!faults.overAtStart) setTimeout(end, 30);
+    if (!faults.overAtStart && !faults.deaf) setTimeout(end, 30);
   };
   const wait = ({ socket }: WireRequest) => {
     if (faults.wait === "missing") return answer(socket, 404, { message: "No such container: c1" });
@@ -161,7 +163,7 @@ function createState(faults: Faults) {
     "POST attach": attach,
     "POST kill": ({ socket }) => {
       answer(socket, 204);
-      end();
+      if (!faults.deaf) end();
     },
     "GET json": inspect,
     "GET archive": ({ socket }) => answer(socket, 200, Buffer.from(program), { "Content-Type": "application/x-tar" }),
