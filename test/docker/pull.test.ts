@@ -53,6 +53,19 @@ if (scene !== null && obstacle === null) {
     expect(again.timings.pullMs).toBe(0);
   });
 
+  test("an image that is named by its digest is that one and no other", { timeout }, async () => {
+    const byTag = await open({ image });
+    expect((await byTag.execute("true")).exitCode).toBe(0);
+    const digest = docker("inspect", "--format", "{{index .RepoDigests 0}}", image);
+    expect(digest).toMatch(/@sha256:[0-9a-f]{64}$/);
+    docker("rmi", image);
+    const byDigest = await open({ image: digest });
+    expect((await byDigest.execute("echo", ["pinned"])).stdout).toBe("pinned\n");
+    docker("rmi", digest);
+    const other = await open({ image: digest.replace(/[0-9a-f]{8}$/, "00000000") });
+    await expect(other.execute("true")).rejects.toMatchObject({ code: "image_not_found", started: "no" });
+  });
+
   test("many who wait for one image have one pull", { timeout }, async () => {
     const runtime = await open({ image });
     const outputs = await Promise.all([1, 2, 3, 4, 5].map((code) => runtime.execute("sh", ["-c", `exit ${code}`])));
