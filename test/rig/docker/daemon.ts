@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { runningPid, startProgram, stopProgram, within } from "./background.ts";
 import { answers, has, rigHome, rigPort, rigSocket, run, Unavailable } from "./place.ts";
 
-const bridge = "prx-rig0";
+/** One for each rig: two of them may stand side by side. */
+const bridge = `prxrig${rigPort}`;
+const bridgeAddress = `10.213.${rigPort % 256}.1/24`;
 
 /** @throws Unavailable with what is missing. */
 export async function startDaemon(): Promise<void> {
@@ -49,7 +51,7 @@ function makeBridge(): void {
   if (!has("ip")) throw new Unavailable("It takes ip: apt-get install iproute2");
   try {
     run("ip", ["link", "add", bridge, "type", "bridge"]);
-    run("ip", ["address", "add", "10.213.7.1/24", "dev", bridge]);
+    run("ip", ["address", "add", bridgeAddress, "dev", bridge]);
     run("ip", ["link", "set", bridge, "up"]);
   } catch {
     // It is there already.
