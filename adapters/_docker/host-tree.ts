@@ -1,6 +1,6 @@
 /** A directory of this machine as an archive, for a container that cannot have it as it is; and what was sent, to know what changed. */
 
-import { createReadStream, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { constants, createReadStream, lstatSync, openSync, readdirSync, readlinkSync } from "node:fs";
 import { join, posix } from "node:path";
 import { Readable } from "node:stream";
 import { tarPadding } from "../../src/archive/tar-entry.ts";
@@ -92,7 +92,9 @@ function mtimeOf(ms: number, { latest }: Packing): number {
 /** Exactly so many bytes: a file that changes while it is read would spoil what follows it. */
 async function* contentOf(file: string, size: number): AsyncGenerator<Uint8Array> {
   let left = size;
-  for await (const chunk of createReadStream(file, size === 0 ? {} : { end: size - 1 })) {
+  // Not through a link, or waiting at a pipe, that has taken the file's place since it was looked at.
+  const fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  for await (const chunk of createReadStream(file, size === 0 ? { fd } : { fd, end: size - 1 })) {
     const part = chunk.subarray(0, left);
     left -= part.length;
     yield part;
