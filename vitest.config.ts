@@ -12,6 +12,8 @@ export default defineConfig({
     // Workers of the runtime's own kind on all three; threads fail on Deno.
     pool: "forks",
     fileParallelism: false,
+    // No test meets a Docker daemon that nobody named for it: `auto` would take the machine's own.
+    env: { DOCKER_HOST: "unix:///nonexistent/no-daemon-was-named.sock", DOCKER_CONTEXT: "" },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     retry: 0,

@@ -8,20 +8,30 @@ import {
   type FragmentCheck,
   flag,
   fragment,
+  homePath,
   image,
   innerPath,
   key,
+  list,
   mebibytes,
   oneOf,
   type Section,
   size,
+  someSeconds,
   table,
+  textLike,
   toolImages,
   whole,
 } from "../src/config/fragment.ts";
 
 /** The daemon takes no less: moby's `linuxMinMemory`. */
 const leastMemory = "6m";
+
+/** Two absolute paths with a colon between them, or one. */
+const mount = textLike(
+  /^\/[^:]*(:\/[^:]*)?$/,
+  'Give "/path/there:/path/in/the/container", or one absolute path for both',
+);
 
 const schema = table({
   image: key(v.optional(image, "debian:bookworm-slim"), "Image of commands that no tool gives another"),
@@ -47,16 +57,85 @@ const schema = table({
     "Whether the container is removed after the execution; else it stays, and the result names it",
   ),
   tool_images: key(v.optional(toolImages, {}), "Images by tool, in place of `image`", { namesTools: true }),
+  user: key(
+    v.optional(
+      textLike(/^(auto|image|\d{1,10}(:\d{1,10})?)$/, 'Give "auto", "image", or numbers such as "1000" or "1000:1000"'),
+      "auto",
+    ),
+    "Who the command is: `auto` is the workspace's owner, or nobody (65534) where that is root; `image` is whom the image names; or a number, with its group",
+  ),
+  read_only: key(
+    v.optional(flag, true),
+    "Whether the image's files cannot be changed; /tmp and the home directory can",
+  ),
+  tmpfs_size: key(
+    v.optional(size("64k"), "64m"),
+    "Size of /tmp, of the home directory and of a private workspace, each; they are in memory and count as the container's",
+    { unit: "size" },
+  ),
+  shm_size: key(v.optional(size("64k"), "64m"), "Size of /dev/shm", { unit: "size" }),
+  open_files_limit: key(v.optional(whole("files", 16), 4096), "Open files of one process"),
+  file_size_limit: key(v.exactOptional(size("4k")), "Size of the largest file a command may write", { unit: "size" }),
+  runtime: key(
+    v.exactOptional(textLike(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "Give the name of a runtime that the daemon knows")),
+    "The daemon's runtime for containers, such as gVisor's `runsc`; the daemon's own default where nothing is said",
+  ),
+  platform: key(
+    v.exactOptional(textLike(/^[a-z0-9]+\/[a-z0-9_]+(\/[a-z0-9]+)?$/, 'Give a platform such as "linux/arm64"')),
+    "The platform of images; the daemon's own where nothing is said",
+  ),
+  pull_timeout_secs: key(
+    v.optional(someSeconds, 300),
+    "The most seconds that a pull may take; it does not count for the command's own limit",
+  ),
+  allowed_workspace_roots: key(
+    v.optional(list(homePath), []),
+    "Directories in which a workspace may be, besides `security.allowed_workspace_roots`. Empty: anywhere",
+  ),
+  readonly_mounts: key(
+    v.optional(list(mount), []),
+    'Further directories of the daemon\'s machine that every command can read, such as `"/srv/tools:/opt/tools"`: the path there and the path in the container, or one for both',
+  ),
   target: key(
     v.optional(oneOf(["daemon", "kubernetes"]), "daemon"),
     "`daemon`, or `kubernetes`: the same policy run as Jobs of the Kubernetes backend",
   ),
 });
 
+/** Where commands find a home of their own. */
+export const containerHome = "/home/prx";
+
+/** Paths of a container that are ours or the kernel's. */
+const reserved = ["/", "/tmp", "/proc", "/sys", "/dev", containerHome];
+
+function checkPlaces({ values, report }: FragmentCheck<Section<typeof schema>>): void {
+  const clash = (path: string, others: readonly string[]) =>
+    others.find((other) => path === other || (other !== "/" && path.startsWith(`${other}/`)));
+  const taken = clash(values.workspace_mount_path, reserved);
+  if (taken !== undefined) report(["workspace_mount_path"], `${taken} is not free: choose a path of its own`);
+  for (const [index, written] of values.readonly_mounts.entries()) {
+    const { from, to } = parseMount(written);
+    const other = clash(to, [...reserved, values.workspace_mount_path]);
+    if (other !== undefined) report(["readonly_mounts", index], `${other} is not free: choose a path of its own`);
+    if (/^\/+$/.test(from))
+      report(["readonly_mounts", index], "The whole machine is not for commands to read: name a part");
+  }
+}
+
+/** A value of `readonly_mounts`. */
+export function parseMount(written: string): { readonly from: string; readonly to: string } {
+  const [from = "", to = from] = written.split(":");
+  return { from, to };
+}
+
 /** What only a daemon has. */
+const daemonKeys = ["socket", "runtime", "user", "platform", "readonly_mounts"];
+
 function checkTarget({ values, isChanged, report }: FragmentCheck<Section<typeof schema>>): void {
   if (values.target === "daemon") return;
-  if (isChanged("socket")) report(["socket"], 'It means nothing with target = "kubernetes": leave it out');
+  for (const key of daemonKeys) {
+    if (isChanged(key)) report([key], 'It means nothing with target = "kubernetes": leave it out');
+  }
   if (values.network === "host")
     report(["network"], 'No Job gets the host\'s network: choose "none" or "bridge" with target = "kubernetes"');
 }
@@ -65,5 +144,11 @@ export const dockerFragment = fragment({
   name: "docker",
   place: "runtime",
   schema: key(schema, "Commands in containers of their own"),
-  check: checkTarget,
+  check: (check) => {
+    checkPlaces(check);
+    checkTarget(check);
+  },
 });
+
+/** `[runtime.docker]` once it is read. */
+export type DockerSettings = Section<typeof schema>;

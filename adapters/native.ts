@@ -3,6 +3,7 @@
 import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { pause } from "../host/pause.ts";
 import type { BackendFactory } from "../src/backend.ts";
 import type { Config } from "../src/config.ts";
 import type { Availability, Capabilities, RuntimeAdapter } from "../src/types.ts";
@@ -13,7 +14,6 @@ import type { Containment } from "./_native/containment.ts";
 import { startNative } from "./_native/execution.ts";
 import { openFilesLimit } from "./_native/inherited-descriptors.ts";
 import { artifactOf, lowerNative, type NativeFacts } from "./_native/lower.ts";
-import { pause } from "./_native/pause.ts";
 import { createPipePool } from "./_native/pipes.ts";
 import { nativePolicy } from "./_native/policy.ts";
 import { createProcessGroups } from "./_native/process-group.ts";

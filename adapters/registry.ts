@@ -11,7 +11,7 @@ const absent = (name: string): BackendEntry => ({
 /** Every backend that the configuration can name. */
 export const registry: readonly BackendEntry[] = [
   { name: "native", load: async () => (await import("./native.ts")).native },
-  absent("docker"),
+  { name: "docker", load: async () => (await import("./docker.ts")).docker },
   absent("kubernetes"),
   absent("wasm"),
   absent("remote"),

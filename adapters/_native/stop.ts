@@ -1,8 +1,8 @@
 /** Ends everything of an execution: politely when asked to, then by force; and what is left after the command, at once. */
 
+import { pause, yieldToOthers } from "../../host/pause.ts";
 import type { ExitKind, Leftover } from "../../src/types.ts";
 import type { Cell } from "./containment.ts";
-import { pause, yieldToOthers } from "./pause.ts";
 
 /** The longest delay that `setTimeout` takes; a longer one fires at once on every runtime. */
 export const longestTimerMs = 2 ** 31 - 1;

@@ -1,10 +1,10 @@
 /** Ends what hosts that are no more have left running, and nothing else. */
 
+import { pause } from "../../host/pause.ts";
 import { isSameProcess, type ProcessName } from "../../host/process-name.ts";
 import { familyOf, listProcesses } from "../../host/process-table.ts";
 import type { Leftover, SweepReport } from "../../src/types.ts";
 import { clearTrunk } from "./cgroup-clear.ts";
-import { pause } from "./pause.ts";
 import type { ForeignRecords, OwnerRecord, RecordStore } from "./run-records.ts";
 import { signalGroup, signalProcess } from "./signals.ts";
 

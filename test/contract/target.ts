@@ -15,6 +15,8 @@ export interface ContractConfig {
 export interface ContractDirectory {
   /** Absolute, as requests name it; without symbolic links. */
   readonly path: string;
+  /** As a command there sees it. @default the same path */
+  readonly seenAs?: string;
   write(path: string, content: string, options?: { readonly executable?: boolean }): Promise<void>;
   /** `null` where there is none. */
   read(path: string): Promise<string | null>;

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { pause } from "../../adapters/_native/pause.ts";
+import { pause } from "../../host/pause.ts";
 import type { Runtime, RuntimeError } from "../../mod.ts";
 import { isolateState } from "../fixtures/host-target.ts";
 import { missing, need } from "../fixtures/needed.ts";

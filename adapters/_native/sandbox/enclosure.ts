@@ -3,12 +3,12 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { holdDirectory } from "../../../host/held-directory.ts";
+import { pause } from "../../../host/pause.ts";
 import { isSameProcess, type ProcessName } from "../../../host/process-name.ts";
 import { findProcess, hasNoChild, isInitBelow } from "../../../host/process-table.ts";
 import { RuntimeError } from "../../../src/errors.ts";
 import type { ExitKind } from "../../../src/types.ts";
 import type { ByteSource } from "../drain.ts";
-import { pause } from "../pause.ts";
 import { noTail, type Tail, withoutComplaint, withTail } from "./command-stderr.ts";
 import type { Evidence } from "./denials.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";

@@ -7,8 +7,8 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { holdDirectory, nodeOf } from "../../../host/held-directory.ts";
+import { pause } from "../../../host/pause.ts";
 import { messageOf } from "../../../src/errors.ts";
-import { pause } from "../pause.ts";
 import { isBelow, type SandboxView } from "./view.ts";
 
 /** The making of one sandbox. */

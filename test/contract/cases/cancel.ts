@@ -82,12 +82,13 @@ export const cancelCases: readonly ContractCase[] = [
   {
     id: "timeout-first-cause",
     title: "cancelling a command that is already being ended for its time does not change the outcome",
-    async run({ runtime, executeOn }) {
+    async run({ runtime, streamOn }) {
       const shared = await runtime({ runtime: { kill_grace_secs: 1 } });
       const stop = new AbortController();
-      setTimeout(() => stop.abort(), 1100);
-      const output = await executeOn(shared, "ignore-term", [], { signal: stop.signal, timeoutMs: 700 });
-      equal(output.outcome, "timed_out", "outcome");
+      for await (const event of streamOn(shared, "ignore-term", [], { signal: stop.signal, timeoutMs: 700 })) {
+        if (event.type === "started") setTimeout(() => stop.abort(), 1100);
+        if (event.type === "finished") equal(event.output.outcome, "timed_out", "outcome");
+      }
     },
   },
   {

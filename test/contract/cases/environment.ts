@@ -141,17 +141,17 @@ export const environmentCases: readonly ContractCase[] = [
     title: "a command is looked up in its own PATH, never in the host's",
     needs: all(needsPrograms, needsDirectory),
     async run({ runtime, directory, target }) {
-      const { path, write } = await directory();
+      const { path, seenAs = path, write } = await directory();
       await write("bin/tool", tool("in bin"), { executable: true });
       await write("tool", tool("in the working directory"), { executable: true });
       const shared = await runtime();
       const run = (PATH: string) => shared.execute("tool", [], { env: { PATH }, workingDir: path });
       const standard = target.path ?? "/usr/bin:/bin";
-      equal((await run(`${path}/bin`)).stdout, "in bin\n", "absolute entry");
+      equal((await run(`${seenAs}/bin`)).stdout, "in bin\n", "absolute entry");
       equal((await run(`.:${standard}`)).stdout, "in the working directory\n", "relative entry");
       equal((await run(`bin:${standard}`)).stdout, "in bin\n", "relative entry below");
       await rejects(run(standard), "command_not_found");
-      await rejects(shared.execute("ls", [], { env: { PATH: `${path}/bin` } }), "command_not_found");
+      await rejects(shared.execute("ls", [], { env: { PATH: `${seenAs}/bin` } }), "command_not_found");
     },
   },
   {
@@ -159,15 +159,15 @@ export const environmentCases: readonly ContractCase[] = [
     title: "a PATH entry with something else of that name is passed over for a program further on",
     needs: all(needsPrograms, needsDirectory),
     async run({ runtime, directory }) {
-      const { path, write, makeDirectory } = await directory();
+      const { path, seenAs = path, write, makeDirectory } = await directory();
       await makeDirectory("one/tool");
       await write("two/tool", "not executable");
       await write("three/tool", tool("found"), { executable: true });
       const shared = await runtime();
-      const PATH = ["none", "one", "two", "three"].map((name) => `${path}/${name}`).join(":");
+      const PATH = ["none", "one", "two", "three"].map((name) => `${seenAs}/${name}`).join(":");
       const run = (PATH: string) => shared.execute("tool", [], { env: { PATH }, workingDir: path });
       equal((await run(PATH)).stdout, "found\n", "stdout");
-      await rejects(run(`${path}/one:${path}/two`), "not_executable");
+      await rejects(run(`${seenAs}/one:${seenAs}/two`), "not_executable");
     },
   },
   {
@@ -177,6 +177,8 @@ export const environmentCases: readonly ContractCase[] = [
     async run({ runtime, executeOn, marked }) {
       const shared = await runtime({ runtime: { env_whitelist: [] } });
       exited(await shared.execute("ls", ["/"], marked()), 0);
+      // A platform that always gives one says so.
+      if ((await shared.explain("ls")).addedEnv.includes("PATH")) return;
       const seen = variables(await executeOn(shared, "print-env"));
       equal(seen["PATH"], undefined, "PATH that nobody gave");
     },

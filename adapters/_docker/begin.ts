@@ -1,0 +1,177 @@
+/** From a plan to a container whose command runs: made, filled, attached, waited for, begun; or nothing left of it. */
+
+import type { Duplex, Readable } from "node:stream";
+import { RuntimeError } from "../../src/errors.ts";
+import type { ProgressFeed } from "../../src/progress-feed.ts";
+import type { ExecutionPlan, StartIo } from "../../src/types.ts";
+import { parseMount } from "../docker.fragment.ts";
+import { artifactOf, type DockerArtifact, type LowerContext } from "./artifact.ts";
+import { type ContainerCalls, type Created, containerCalls, createContainer } from "./containers.ts";
+import type { DaemonClient, OpenAnswer } from "./daemon.ts";
+import {
+  cancelledBeforeStart,
+  daemonFailure,
+  imageMissing,
+  isImageMissing,
+  isSourceMissing,
+  startFailure,
+} from "./failures.ts";
+import type { FindCached } from "./program-cache.ts";
+import type { createPuller } from "./pull.ts";
+import { isSameDirectory, type KnownMounts, type PlacedWorkspace, placeWorkspace } from "./workspace.ts";
+
+/** What all executions of one adapter share. */
+export interface DockerParts {
+  readonly client: DaemonClient;
+  readonly context: LowerContext;
+  readonly pull: ReturnType<typeof createPuller>;
+  readonly findProgram: FindCached;
+  readonly knownMounts: KnownMounts;
+}
+
+export interface Beginning extends DockerParts {
+  readonly plan: ExecutionPlan;
+  readonly io: StartIo;
+  readonly signal: AbortSignal;
+  readonly progress: ProgressFeed;
+  /** Told as soon as there may be a container, which is then somebody's to remove. */
+  readonly made: (calls: ContainerCalls) => void;
+  /** Ends the connections below. */
+  readonly over: AbortSignal;
+}
+
+/** A container with its streams, and its command running. */
+export interface BegunContainer {
+  readonly calls: ContainerCalls;
+  readonly artifact: DockerArtifact;
+  readonly created: Created;
+  readonly placed: PlacedWorkspace;
+  readonly output: Readable;
+  readonly input: Duplex | null;
+  /** The daemon's answer to whoever waits for the end. */
+  readonly waiting: Promise<OpenAnswer>;
+}
+
+/** A wait that a proxy holds back opens with the command's end: it is not to hold the start up. */
+const waitPatienceMs = 3000;
+
+/** @throws RuntimeError with `started` "no" unless the daemon was lost at the very start. */
+export async function beginContainer(beginning: Beginning): Promise<BegunContainer> {
+  const { plan, io, signal, progress, over } = beginning;
+  const check = () => {
+    if (signal.aborted) throw cancelledBeforeStart();
+  };
+  check();
+  const { artifact, created, calls } = await makeContainer(beginning);
+  check();
+  const placed = await placeWorkspace({ plan, io, artifact, calls });
+  check();
+  const waiting = calls.wait("next-exit", over);
+  waiting.catch(() => {});
+  const [output, input] = await connect(beginning, { calls, artifact, waiting });
+  check();
+  progress.tell({ phase: "start", message: "Starting the container" });
+  try {
+    await calls.start();
+  } catch (error) {
+    throw startFailure(error, plan.argv[0]);
+  }
+  return { calls, artifact, created, placed, output, input, waiting };
+}
+
+interface Made {
+  readonly calls: ContainerCalls;
+  readonly artifact: DockerArtifact;
+  readonly created: Created;
+}
+
+async function makeContainer(beginning: Beginning): Promise<Made> {
+  const { plan, context, client, knownMounts, made } = beginning;
+  const first = artifactOf(plan, context);
+  // Also where the answer is lost: a container is found by its name.
+  made(containerCalls(client, first.name));
+  const { root } = plan.workspace;
+  try {
+    const created = await createOrPull(beginning, first);
+    const calls = containerCalls(client, created.id);
+    if (first.reach !== "mount" || root === null) return { calls, artifact: first, created };
+    if (await isSameDirectory(calls, root, first.body.WorkingDir, knownMounts))
+      return { calls, artifact: first, created };
+    await calls.remove();
+  } catch (error) {
+    if (first.reach !== "mount" || !isSourceMissing(error))
+      throw daemonFailure(error, "The container could not be made");
+  }
+  // The daemon has another machine's files: what it cannot have as it is, it is sent.
+  const artifact = artifactOf(plan, context, "copy");
+  try {
+    const created = await createOrPull(beginning, artifact);
+    return { calls: containerCalls(client, created.id), artifact, created };
+  } catch (error) {
+    throw daemonFailure(error, "The container could not be made");
+  }
+}
+
+async function createOrPull(beginning: Beginning, artifact: DockerArtifact): Promise<Created> {
+  const { client, context, pull, signal, progress } = beginning;
+  const image = artifact.body.Image;
+  try {
+    return await createContainer(client, artifact);
+  } catch (error) {
+    if (!isImageMissing(error)) throw error;
+    if (!context.settings.auto_pull) throw imageMissing(image);
+  }
+  await pull({ image, platform: artifact.platform, tell: (step) => progress.tell(step), signal });
+  return createContainer(client, artifact);
+}
+
+interface Connecting {
+  readonly calls: ContainerCalls;
+  readonly artifact: DockerArtifact;
+  readonly waiting: Promise<OpenAnswer>;
+}
+
+/** All at once: each of them only has to be there before the start. */
+async function connect(
+  { plan, context, findProgram, over }: Beginning,
+  { calls, artifact, waiting }: Connecting,
+): Promise<readonly [Readable, Duplex | null]> {
+  const { workspace_mount_path, readonly_mounts } = context.settings;
+  const lookup = {
+    command: plan.argv[0],
+    workingDir: artifact.body.WorkingDir,
+    user: artifact.user,
+    mounted: [
+      workspace_mount_path,
+      ...readonly_mounts.map((mount) => parseMount(mount).to),
+      ...Object.keys(artifact.body.HostConfig.Tmpfs),
+    ],
+  };
+  let patience: ReturnType<typeof setTimeout> | undefined;
+  const opened = Promise.race([
+    waiting,
+    new Promise<void>((resolve) => {
+      patience = setTimeout(resolve, waitPatienceMs);
+    }),
+  ]).finally(() => clearTimeout(patience));
+  try {
+    const [output, input] = await Promise.all([
+      calls.attachOutput(over),
+      plan.stdin === "none" ? null : calls.attachInput(over).then(asDuplex),
+      opened,
+      calls.inspect().then((inspected) => findProgram(calls, inspected, lookup)),
+    ]);
+    return [output, input];
+  } catch (error) {
+    throw daemonFailure(error, "The container could not be attached to");
+  }
+}
+
+/** Without an upgrade there is an answer to read, and no way to write. */
+function asDuplex(connection: Duplex | Readable): Duplex {
+  if ("write" in connection && typeof connection.write === "function") return connection as Duplex;
+  connection.destroy();
+  const message =
+    "What stands between here and the daemon does not upgrade connections, so a command can have no stdin: reach the daemon directly";
+  throw new RuntimeError("start_failed", message, { backend: "docker" });
+}

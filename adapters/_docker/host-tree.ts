@@ -1,0 +1,105 @@
+/** A directory of this machine as an archive, for a container that cannot have it as it is; and what was sent, to know what changed. */
+
+import { constants, createReadStream, lstatSync, openSync, readdirSync, readlinkSync } from "node:fs";
+import { join, posix } from "node:path";
+import { Readable } from "node:stream";
+import { tarPadding } from "../../src/archive/tar-entry.ts";
+import { tarEnd, tarHeader } from "../../src/archive/tar-write.ts";
+import type { FileOwner } from "../../src/types.ts";
+
+/** What was sent of one path: enough to see whether it has changed. */
+export interface SentEntry {
+  readonly type: "file" | "directory" | "symlink";
+  readonly size: number;
+  /** Whole seconds, as the daemon's archives have them. */
+  readonly mtime: number;
+  readonly mode: number;
+  readonly link: string;
+}
+
+/** By path below the directory. */
+export type Manifest = Map<string, SentEntry>;
+
+/** What is packed. */
+export interface PackedTree {
+  readonly root: string;
+  /** Where it will be in the container. */
+  readonly at: string;
+  readonly owner: FileOwner;
+}
+
+/** A change within the second of the last one before it would not be seen by its time. */
+const quietSecs = 2;
+
+/**
+ * Everything in the directory, links as links, as the files of `owner`. What is neither file, directory nor link stays.
+ *
+ * @param manifest is filled on the way
+ */
+export function packTree({ root, at, owner }: PackedTree, manifest: Manifest): Readable {
+  const latest = Math.floor(Date.now() / 1000) - quietSecs;
+  return Readable.from(packAll(root, { at, owner, manifest, latest }));
+}
+
+async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Array> {
+  yield tarHeader({ path: "/", type: "directory", mode: 0o700, ...packing.owner });
+  yield* packDirectory(root, "", packing);
+  yield tarEnd();
+}
+
+interface Packing {
+  readonly at: string;
+  readonly owner: FileOwner;
+  readonly manifest: Manifest;
+  /** No file is sent as younger than this. */
+  readonly latest: number;
+}
+
+async function* packDirectory(root: string, below: string, packing: Packing): AsyncGenerator<Uint8Array> {
+  for (const name of readdirSync(join(root, below)).sort()) {
+    const path = below === "" ? name : `${below}/${name}`;
+    const stats = lstatSync(join(root, path));
+    const common = { path, mode: stats.mode & 0o777, mtime: mtimeOf(stats.mtimeMs, packing), ...packing.owner };
+    const sent = { size: 0, mtime: common.mtime, mode: common.mode, link: "" };
+    if (stats.isDirectory()) {
+      packing.manifest.set(path, { ...sent, type: "directory" });
+      yield tarHeader({ ...common, type: "directory" });
+      yield* packDirectory(root, path, packing);
+    } else if (stats.isSymbolicLink()) {
+      const link = linkWithin(readlinkSync(join(root, path)), path, packing);
+      packing.manifest.set(path, { ...sent, type: "symlink", link });
+      yield tarHeader({ ...common, type: "symlink", link });
+    } else if (stats.isFile()) {
+      packing.manifest.set(path, { ...sent, type: "file", size: stats.size });
+      yield tarHeader({ ...common, size: stats.size });
+      yield* contentOf(join(root, path), stats.size);
+      yield new Uint8Array(tarPadding(stats.size));
+    }
+  }
+}
+
+/** A daemon takes no archive with a relative link to above its top: the same place has an absolute path as well. */
+function linkWithin(link: string, path: string, { at }: Packing): string {
+  const leadsTo = posix.normalize(posix.join(posix.dirname(path), link));
+  const climbs = !link.startsWith("/") && (leadsTo === ".." || leadsTo.startsWith("../"));
+  return climbs ? posix.resolve(at, leadsTo) : link;
+}
+
+function mtimeOf(ms: number, { latest }: Packing): number {
+  return Math.min(Math.floor(ms / 1000), latest);
+}
+
+/** Exactly so many bytes: a file that changes while it is read would spoil what follows it. */
+async function* contentOf(file: string, size: number): AsyncGenerator<Uint8Array> {
+  let left = size;
+  // Not through a link, or waiting at a pipe, that has taken the file's place since it was looked at.
+  const fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  for await (const chunk of createReadStream(file, size === 0 ? { fd } : { fd, end: size - 1 })) {
+    const part = chunk.subarray(0, left);
+    left -= part.length;
+    yield part;
+  }
+  for (; left > 0; left -= fillBytes) yield new Uint8Array(Math.min(left, fillBytes));
+}
+
+const fillBytes = 64 * 1024;

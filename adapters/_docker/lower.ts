@@ -1,0 +1,31 @@
+/** A plan in the daemon's words, and what of it holds there. Pure. */
+
+import type { ExecutionPlan, Lowering, Warning } from "../../src/types.ts";
+import { artifactOf, type DockerArtifact, type LowerContext } from "./artifact.ts";
+import { describeRun } from "./run-text.ts";
+import { verdictsOf } from "./verdicts.ts";
+
+/** Stands in the result of a command whose directory is not the very one on the host. */
+export const copiedWarning: Warning = {
+  code: "workspace_copied",
+  message: "The working directory is copied in and its changes are copied back: the daemon cannot have it as it is",
+};
+
+export function lowerDocker(plan: ExecutionPlan, context: LowerContext): Lowering {
+  const artifact = artifactOf(plan, context);
+  const { settings, facts } = context;
+  return {
+    artifact,
+    get text() {
+      return describeRun(artifact);
+    },
+    verdicts: verdictsOf(plan, context, artifact),
+    addedEnv: addedEnv(plan, artifact, facts.imageEnv.get(plan.image ?? settings.image) ?? []),
+    warnings: artifact.reach === "copy" && plan.workspace.root !== null ? [copiedWarning] : [],
+  };
+}
+
+function addedEnv(plan: ExecutionPlan, { body }: DockerArtifact, imageEnv: readonly string[]): readonly string[] {
+  const platform = ["PATH", "HOSTNAME", ...body.Env.map((entry) => entry.slice(0, entry.indexOf("=")))];
+  return [...new Set([...platform, ...imageEnv])].filter((name) => !Object.hasOwn(plan.env, name));
+}

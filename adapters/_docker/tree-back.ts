@@ -1,0 +1,187 @@
+/** What a command changed in a copied directory, brought back to this machine past whatever stands in the archive. */
+
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { TarEntry } from "../../src/archive/tar-entry.ts";
+import { readTar, type TarMember } from "../../src/archive/tar-read.ts";
+import { messageOf } from "../../src/errors.ts";
+import type { FileOwner, Warning } from "../../src/types.ts";
+import type { Manifest } from "./host-tree.ts";
+
+export interface TreeBack {
+  readonly archive: AsyncIterable<Uint8Array>;
+  /** The directory of this machine. */
+  readonly root: string;
+  readonly sent: Manifest;
+  /** Whose new files are to be; left out where this process cannot give files away. */
+  readonly owner: FileOwner | undefined;
+}
+
+/** The most that is brought back of one command, whoever wrote it. */
+const mostBytes = 2 ** 30;
+
+/** Writes what is new or other than it was sent, and removes what is gone. What cannot be done is named, and the rest is done. */
+export async function bringBack({ archive, root, sent, owner }: TreeBack): Promise<readonly Warning[]> {
+  const warnings: Warning[] = [];
+  const seen = new Set<string>();
+  let bytes = 0;
+  const spend = (more: number) => {
+    bytes += more;
+    if (bytes > mostBytes) throw new Error(`more than ${mostBytes} bytes have changed`);
+  };
+  for await (const member of readTar(archive)) {
+    const path = pathBelow(member.entry.path);
+    if (path === null) continue;
+    seen.add(path);
+    if (isUnchanged(member.entry, path, sent)) continue;
+    try {
+      spend(member.entry.size);
+      await writeMember(member, path, { root, owner, spend });
+    } catch (error) {
+      warnings.push(notBrought(path, messageOf(error)));
+    }
+  }
+  // Contents before their directories.
+  const gone = [...sent.keys()].filter((path) => !seen.has(path)).reverse();
+  for (const path of gone) {
+    try {
+      removeInside(root, path);
+    } catch (error) {
+      warnings.push(notBrought(path, messageOf(error)));
+    }
+  }
+  return warnings;
+}
+
+/** The archive's first part is the directory itself. `null` for that, and for what leads anywhere else. */
+function pathBelow(path: string): string | null {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  const below = parts.slice(1);
+  return below.length === 0 || parts.includes("..") ? null : below.join("/");
+}
+
+function isUnchanged(entry: TarEntry, path: string, sent: Manifest): boolean {
+  const before = sent.get(path);
+  if (before === undefined || before.type !== entry.type) return false;
+  if (entry.type === "directory") return true;
+  if (entry.type === "symlink") return before.link === entry.link;
+  return before.size === entry.size && before.mtime === entry.mtime && before.mode === (entry.mode & 0o777);
+}
+
+interface Writing {
+  readonly root: string;
+  readonly owner: FileOwner | undefined;
+  /** Throws where it is too much. */
+  readonly spend: (bytes: number) => void;
+}
+
+async function writeMember(
+  { entry, content }: TarMember,
+  path: string,
+  { root, owner, spend }: Writing,
+): Promise<void> {
+  const file = placeInside(root, path);
+  if (entry.type === "directory") {
+    clear(file, "directory");
+    if (lstatOf(file) === null) mkdirSync(file, { mode: entry.mode & 0o777 });
+    if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
+    return;
+  }
+  if (entry.type === "symlink") {
+    clear(file, "other");
+    symlinkSync(entry.link, file);
+    if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
+    return;
+  }
+  if (entry.type === "hardlink") return writeFile(file, contentOf(root, entry.link, spend), { entry, owner });
+  if (entry.type !== "file") throw new Error("it is neither a file, a directory nor a symbolic link");
+  return writeFile(file, content, { entry, owner });
+}
+
+/** A second name of a file that came before, or that has not changed: it becomes a file of its own here. */
+async function* contentOf(root: string, link: string, spend: Writing["spend"]): AsyncGenerator<Uint8Array> {
+  const path = pathBelow(link);
+  if (path === null) throw new Error("it is another name of something outside");
+  const fd = openSync(
+    placeInside(root, path),
+    constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+  );
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error("it is another name of what is no regular file");
+    // It has no size of its own in the archive, and takes as much room here.
+    spend(stats.size);
+    yield new Uint8Array(readFileSync(fd));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function writeFile(
+  file: string,
+  content: AsyncIterable<Uint8Array>,
+  { entry, owner }: { readonly entry: TarEntry; readonly owner: FileOwner | undefined },
+): Promise<void> {
+  // Before the place is cleared: it may be what is read.
+  const first = entry.type === "hardlink" ? await Array.fromAsync(content) : null;
+  clear(file, "file");
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+  const fd = openSync(file, flags, 0o600);
+  try {
+    for await (const part of first ?? content) for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
+    fchmodSync(fd, entry.mode & 0o777);
+    if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The path of this machine; its parent is inside by its real path, whatever links there are. */
+function placeInside(root: string, path: string): string {
+  const parent = realpathSync(dirname(join(root, path)));
+  if (parent !== root && !parent.startsWith(`${root}/`)) throw new Error("it leads out of the working directory");
+  return join(parent, path.slice(path.lastIndexOf("/") + 1));
+}
+
+/** What stands in the place and is of another kind goes; a directory only where it is empty. */
+function clear(file: string, wanted: "file" | "directory" | "other"): void {
+  const found = lstatOf(file);
+  if (found === null) return;
+  if (found.isDirectory()) {
+    if (wanted !== "directory") rmdirSync(file);
+    return;
+  }
+  if (wanted !== "file" || !found.isFile()) unlinkSync(file);
+}
+
+function removeInside(root: string, path: string): void {
+  const file = placeInside(root, path);
+  const found = lstatOf(file);
+  if (found === null) return;
+  if (found.isDirectory()) rmdirSync(file);
+  else unlinkSync(file);
+}
+
+function lstatOf(file: string) {
+  return lstatSync(file, { throwIfNoEntry: false }) ?? null;
+}
+
+function notBrought(path: string, reason: string): Warning {
+  return { code: "workspace_incomplete", message: `${path} was not copied back: ${reason}` };
+}

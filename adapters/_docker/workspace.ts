@@ -1,0 +1,134 @@
+/** A plan's directory and files on their way into a container and back. */
+
+import { lstatSync } from "node:fs";
+import process from "node:process";
+import { collectFiles, writeFiles } from "../../host/workspace-files.ts";
+import { messageOf, RuntimeError } from "../../src/errors.ts";
+import type { CollectedFile, ExecutionPlan, FileOwner, StartIo, Warning } from "../../src/types.ts";
+import type { DockerArtifact } from "./artifact.ts";
+import type { ContainerCalls } from "./containers.ts";
+import { packFiles, takeOutputs } from "./copied-files.ts";
+import { statusOf } from "./daemon.ts";
+import { type Manifest, packTree } from "./host-tree.ts";
+import { bringBack } from "./tree-back.ts";
+
+/** Roots that this daemon was seen to have as this machine has them. */
+export type KnownMounts = Set<string>;
+
+const mostKnown = 1000;
+const tries = 3;
+
+/**
+ * Whether what is mounted is the very directory of this machine: the daemon may run elsewhere and have one of the same name.
+ * A directory is known by the moment of its last change, and by its mode.
+ */
+export async function isSameDirectory(
+  calls: ContainerCalls,
+  root: string,
+  at: string,
+  known: KnownMounts,
+): Promise<boolean> {
+  if (known.has(root)) return true;
+  for (let count = 0; count < tries; count += 1) {
+    const here = lstatSync(root, { bigint: true });
+    const there = await calls.stat(at);
+    // One that changes meanwhile is looked at again.
+    if (isSameTime(here.mtimeNs, nanoseconds(there.mtime)) && Number(here.mode & 0o777n) === there.mode % 0o1000) {
+      if (known.size < mostKnown) known.add(root);
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Deno tells whole milliseconds. */
+function isSameTime(here: bigint, there: bigint): boolean {
+  return here % millisecond === 0n ? here === there - (there % millisecond) : here === there;
+}
+
+const millisecond = 1_000_000n;
+
+/** Of a time as Go writes it: seconds and up to nine digits of a fraction. */
+function nanoseconds(time: string): bigint {
+  const fraction = /\.(\d+)/.exec(time)?.[1] ?? "";
+  const seconds = Date.parse(time.replace(/\.\d+/, "")) / 1000;
+  return BigInt(`${seconds}${fraction.padEnd(9, "0")}`);
+}
+
+/** What is placed, by the way that the container has it. */
+export interface Placing {
+  readonly plan: ExecutionPlan;
+  readonly io: StartIo;
+  readonly artifact: DockerArtifact;
+  readonly calls: ContainerCalls;
+}
+
+/** What was copied in, for the way back. */
+export interface PlacedWorkspace {
+  readonly sent: Manifest | null;
+}
+
+/** @throws RuntimeError `files_failed`, naming what could not be brought in. */
+export async function placeWorkspace({ plan, io, artifact, calls }: Placing): Promise<PlacedWorkspace> {
+  const { root } = plan.workspace;
+  const owner = artifact.user ?? { uid: 0, gid: 0 };
+  if (root !== null) {
+    const own = canGiveAway() ? (plan.workspace.owner ?? undefined) : undefined;
+    writeFiles(root, plan.files, { bytes: io.files, backend: plan.backend, owner: own });
+  }
+  if (artifact.reach !== "copy") return { sent: null };
+  const target = artifact.body.WorkingDir;
+  const sent: Manifest = new Map();
+  const archive = root === null ? packFiles(plan.files, io.files, owner) : packTree({ root, at: target, owner }, sent);
+  try {
+    await calls.write(target, archive);
+  } catch (error) {
+    const message = `Files could not be copied into the container: ${messageOf(error)}`;
+    throw new RuntimeError("files_failed", message, { backend: plan.backend, cause: error });
+  }
+  return { sent: root === null ? null : sent };
+}
+
+/** What comes back after the command and everything it began are over. Never throws. */
+export async function takeBack(
+  { plan, artifact, calls }: Omit<Placing, "io">,
+  { sent }: PlacedWorkspace,
+): Promise<{ readonly files: readonly CollectedFile[]; readonly warnings: readonly Warning[] }> {
+  const { root } = plan.workspace;
+  const target = artifact.body.WorkingDir;
+  const warnings = root === null || sent === null ? [] : await changesBack({ root, sent, plan, calls, target });
+  if (plan.outputs.length === 0) return { files: [], warnings };
+  const files =
+    artifact.reach === "mount" && root !== null
+      ? collectFiles(root, plan.outputs)
+      : await takeOutputs(calls, target, plan.outputs);
+  return { files, warnings };
+}
+
+interface Changes {
+  readonly root: string;
+  readonly sent: Manifest;
+  readonly plan: ExecutionPlan;
+  readonly calls: ContainerCalls;
+  readonly target: string;
+}
+
+async function changesBack({ root, sent, plan, calls, target }: Changes): Promise<readonly Warning[]> {
+  const owner: FileOwner | undefined = canGiveAway() ? plan.workspace.owner : undefined;
+  try {
+    const archive = await calls.read(target);
+    try {
+      return await bringBack({ archive, root, sent, owner });
+    } finally {
+      archive.destroy();
+    }
+  } catch (error) {
+    const reason = statusOf(error) === 404 ? "the container is gone" : messageOf(error);
+    return [{ code: "workspace_incomplete", message: `What changed was not copied back to ${root}: ${reason}` }];
+  }
+}
+
+/** Only root may make a file somebody else's. */
+function canGiveAway(): boolean {
+  return process.getuid?.() === 0;
+}

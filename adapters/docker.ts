@@ -1,0 +1,211 @@
+/** Containers, one for each command, on a Docker daemon. */
+
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import type { BackendFactory } from "../src/backend.ts";
+import { sectionOf, writtenKeys } from "../src/config.ts";
+import { messageOf, RuntimeError } from "../src/errors.ts";
+import type { Host } from "../src/host.ts";
+import type { Capabilities, RuntimeAdapter } from "../src/types.ts";
+import { secondsToMs } from "../src/units.ts";
+import { holdsAny } from "../src/working-dir.ts";
+import type { DockerParts } from "./_docker/begin.ts";
+import type { DaemonClient } from "./_docker/daemon.ts";
+import { dockerConfigDirectory, type Endpoint, findEndpoint } from "./_docker/endpoint.ts";
+import { startDocker } from "./_docker/execution.ts";
+import type { DaemonFacts } from "./_docker/facts.ts";
+import { containerName, type HostMark, markOfThisHost } from "./_docker/labels.ts";
+import { lowerDocker } from "./_docker/lower.ts";
+import { dockerPolicy } from "./_docker/policy.ts";
+import { probeDaemon } from "./_docker/probe.ts";
+import { createProgramCache } from "./_docker/program-cache.ts";
+import { createPuller } from "./_docker/pull.ts";
+import { registryAuth } from "./_docker/registry-auth.ts";
+import { listMarked, sweepContainers } from "./_docker/sweep.ts";
+import { type DockerSettings, dockerFragment, parseMount } from "./docker.fragment.ts";
+
+const capabilities: Capabilities = {
+  separateStderr: true,
+  // An init tells of a signal only by the number that a shell would give.
+  reportsSignal: false,
+  stdin: true,
+  files: true,
+  runsPrograms: true,
+  resumable: false,
+  anyEnvName: true,
+};
+
+const sweepEveryMs = 60_000;
+
+/**
+ * The docker backend: a new, hardened container for each command, removed when it is over.
+ *
+ * @example
+ * ```ts ignore: it takes a Docker daemon
+ * import { createRuntime } from "prx-runtime";
+ *
+ * await using runtime = await createRuntime({ runtime: { backend: "docker" } });
+ * console.log((await runtime.execute("echo", ["hello"])).stdout);
+ * ```
+ */
+export const docker: BackendFactory = async ({ config, host, log }) => {
+  const settings = sectionOf(config, dockerFragment);
+  const dockerConfig = dockerConfigDirectory(host.env, homedir());
+  const endpoint = findEndpoint({
+    socket: writtenKeys(config).has("runtime.docker.socket") ? settings.socket : null,
+    ...{ env: host.env, dockerConfig, readText, isWindows: process.platform === "win32" },
+  });
+  const keptOut = [
+    "/",
+    ...("kind" in endpoint && endpoint.kind === "socket" ? [endpoint.path, dirname(endpoint.path)] : []),
+  ];
+  if ("kind" in endpoint && endpoint.kind === "socket") await checkMounts(settings, endpoint.path, host);
+  const daemon = createDaemon({
+    ...{ settings, owner: host.owner, log },
+    authFor: (registry) => registryAuth(registry, readText(join(dockerConfig, "config.json"))),
+  });
+
+  const adapter: RuntimeAdapter = {
+    name: "docker",
+    capabilities,
+    async isAvailable(signal) {
+      if (settings.target === "kubernetes") return targetsKubernetes;
+      const images = [settings.image, ...Object.values(settings.tool_images)];
+      const { availability, facts } = await probeDaemon({ endpoint, connect, images, signal });
+      if (facts === null || !("kind" in endpoint)) return availability;
+      const missing = settings.runtime !== undefined && !facts.runtimes.includes(settings.runtime);
+      if (missing) return lacksRuntime(settings.runtime, facts);
+      await daemon.use(endpoint, facts);
+      return availability;
+    },
+    lower: (plan) => lowerDocker(plan, daemon.parts().context),
+    async start(plan, io, signal) {
+      if (signal.aborted)
+        throw new RuntimeError("cancelled_before_start", "The command was cancelled before it began", {
+          backend: "docker",
+        });
+      return daemon.start(() => startDocker({ ...daemon.parts(), plan, io, signal }), plan.id);
+    },
+    async *list(owner) {
+      for (const { execution: id, owner: whose } of await listMarked(daemon.parts().client, owner))
+        yield { backend: "docker", id, owner: whose, handle: containerName(id) };
+    },
+    sweep: (isAlive) => daemon.sweep(isAlive),
+    close: daemon.close,
+  };
+  return { adapter, policy: dockerPolicy(config, settings, keptOut) };
+};
+
+/** What holds the socket makes whoever can read it master of the daemon: a socket is no file that is only read. */
+async function checkMounts({ readonly_mounts }: DockerSettings, socket: string, host: Host): Promise<void> {
+  for (const written of readonly_mounts) {
+    const { from } = parseMount(written);
+    if (!(await holdsAny((await host.inspect(from)).realPath, [socket], host))) continue;
+    const message = `runtime.docker.readonly_mounts: ${from} holds the daemon's socket ${socket}: name a directory that does not`;
+    throw new RuntimeError("config_invalid", message, { backend: "docker" });
+  }
+}
+
+interface DaemonOptions {
+  readonly settings: DockerSettings;
+  readonly owner: string;
+  readonly log: Parameters<BackendFactory>[0]["log"];
+  readonly authFor: (registry: string) => Promise<string | null>;
+}
+
+/** The daemon once it has answered, and what of ours runs on it. */
+function createDaemon({ settings, owner, log, authFor }: DaemonOptions) {
+  const mark: HostMark = markOfThisHost();
+  const active = new Set<string>();
+  const findProgram = createProgramCache();
+  const knownMounts = new Set<string>();
+  let parts: DockerParts | null = null;
+  let sweeper: ReturnType<typeof setInterval> | undefined;
+  let sweeping: Promise<unknown> = Promise.resolve();
+
+  const reached = (): DockerParts => {
+    if (parts !== null) return parts;
+    throw new RuntimeError("internal", "The daemon has not been asked yet: isAvailable comes first", {
+      backend: "docker",
+    });
+  };
+  const sweep = async (isAlive?: (owner: string) => Promise<boolean>) => {
+    const isActive = (execution: string) => active.has(execution);
+    return sweepContainers(reached().client, { mark, owner, isActive, isAlive, now: Date.now() });
+  };
+  const sweepAndTell = async (): Promise<void> => {
+    try {
+      const { found, removed } = await sweep();
+      if (found > 0)
+        log({ code: "leftovers_ended", message: `Removed ${removed} of ${found} containers of dead hosts` });
+    } catch (error) {
+      log({
+        code: "sweep_failed",
+        message: `The daemon's containers could not be looked through: ${messageOf(error)}`,
+      });
+    }
+  };
+
+  return {
+    parts: reached,
+    sweep,
+    /** Facts are taken anew; everything else stays as it is from the first time on. */
+    async use(endpoint: Endpoint, facts: DaemonFacts): Promise<void> {
+      const context = { settings, facts, mark };
+      if (parts !== null) {
+        parts = { ...parts, context };
+        return;
+      }
+      const client = await connect(endpoint, facts.apiVersion);
+      const pull = createPuller({ client, limitMs: secondsToMs(settings.pull_timeout_secs), authFor });
+      parts = { client, context, pull, findProgram, knownMounts };
+      sweeping = sweepAndTell();
+      sweeper = setInterval(() => {
+        sweeping = sweepAndTell();
+      }, sweepEveryMs);
+      // A script that has nothing else to do may end.
+      sweeper.unref?.();
+    },
+    start(begin: () => ReturnType<typeof startDocker>, id: string) {
+      active.add(id);
+      const execution = begin();
+      void execution.released.then(() => active.delete(id));
+      return execution;
+    },
+    async close(): Promise<void> {
+      clearInterval(sweeper);
+      await sweeping;
+      parts?.client.close();
+    },
+  };
+}
+
+/** The client library is loaded by those who have a daemon to talk to. */
+async function connect(endpoint: Endpoint, version: string | null): Promise<DaemonClient> {
+  const { createClient } = await import("./_docker/client.ts");
+  return createClient(endpoint, version);
+}
+
+const targetsKubernetes = {
+  available: false,
+  reason: 'runtime.docker.target is "kubernetes": its commands run on the Kubernetes backend',
+  remedy: 'Choose runtime.backend = "kubernetes", or leave the target out',
+} as const;
+
+function lacksRuntime(runtime: string | undefined, { runtimes }: DaemonFacts) {
+  return {
+    available: false,
+    reason: `The daemon has no runtime ${runtime}: it has ${runtimes.join(", ")}`,
+    remedy: "Add it to the daemon's settings (daemon.json, runtimes), or choose another in runtime.docker.runtime",
+  } as const;
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}

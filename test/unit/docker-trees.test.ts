@@ -1,0 +1,190 @@
+/** A directory on its way to a container and back: what changed comes back, and no archive leads out of it. */
+
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Manifest, packTree } from "../../adapters/_docker/host-tree.ts";
+import { bringBack } from "../../adapters/_docker/tree-back.ts";
+import { readTar } from "../../src/archive/tar-read.ts";
+import { concat, type TarEntryInput, tarEnd, tarFile, tarHeader } from "../../src/archive/tar-write.ts";
+
+let base = "";
+let root = "";
+let outside = "";
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "prx-trees-")));
+  root = join(base, "root");
+  outside = join(base, "outside");
+  mkdirSync(root);
+  mkdirSync(outside);
+  writeFileSync(join(outside, "victim"), "untouched");
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const owner = { uid: 65534, gid: 65534 };
+
+async function pack(manifest: Manifest = new Map()) {
+  const entries: { path: string; type: string; link: string; uid: number; mtime: number }[] = [];
+  for await (const { entry } of readTar(packTree({ root, at: "/workspace", owner }, manifest))) entries.push(entry);
+  return entries;
+}
+
+/** An archive of a directory as a daemon gives it: everything is below its own name. */
+async function back(
+  members: readonly (TarEntryInput | readonly [TarEntryInput, string])[],
+  sent: Manifest = new Map(),
+) {
+  const blocks = members.map((member) =>
+    Array.isArray(member)
+      ? tarFile(member[0] as TarEntryInput, new TextEncoder().encode(member[1] as string))
+      : tarHeader(member as TarEntryInput),
+  );
+  const archive = (async function* () {
+    yield concat([tarHeader({ path: "workspace/", type: "directory" }), ...blocks, tarEnd()]);
+  })();
+  return (await bringBack({ archive, root, sent, owner: undefined })).map(({ message }) => message);
+}
+
+describe("on its way there", () => {
+  test("a directory's own entry comes first, and everything is the user's", async () => {
+    mkdirSync(join(root, "sub"));
+    writeFileSync(join(root, "sub", "file"), "x");
+    symlinkSync("file", join(root, "sub", "link"));
+    const entries = await pack();
+    expect(entries.map(({ path, type }) => `${path} ${type}`)).toEqual([
+      ...["/ directory", "sub directory", "sub/file file", "sub/link symlink"],
+    ]);
+    expect(new Set(entries.map(({ uid }) => uid))).toEqual(new Set([65534]));
+  });
+
+  test("links lead where they led, and one to above the top has an absolute path", async () => {
+    mkdirSync(join(root, "a"));
+    for (const [name, to] of [
+      ["a/up", "../.."],
+      ["a/side", "../b"],
+      ["far", "/etc/passwd"],
+      ["out", "../outside/victim"],
+    ])
+      symlinkSync(to as string, join(root, name as string));
+    const links = Object.fromEntries((await pack()).map(({ path, link }) => [path, link]));
+    expect(links).toMatchObject({ "a/up": "/", "a/side": "../b", far: "/etc/passwd", out: "/outside/victim" });
+  });
+
+  test("no file is sent as one of the last two seconds", async () => {
+    writeFileSync(join(root, "new"), "");
+    writeFileSync(join(root, "old"), "");
+    utimesSync(join(root, "old"), 1000, 1000);
+    const times = Object.fromEntries((await pack()).map(({ path, mtime }) => [path, mtime]));
+    expect(times["old"]).toBe(1000);
+    expect(times["new"]).toBeLessThanOrEqual(Date.now() / 1000 - 2);
+  });
+});
+
+describe("on its way back", () => {
+  test("what is as it was sent is not touched, and what was sent and is gone is removed", async () => {
+    const sent: Manifest = new Map();
+    for (const name of ["same", "gone", "changed"]) {
+      writeFileSync(join(root, name), name);
+      utimesSync(join(root, name), 1000, 1000);
+    }
+    await pack(sent);
+    const same = { path: "workspace/same", mode: 0o644, mtime: 1000 };
+    const changed = { path: "workspace/changed", mode: 0o644, mtime: 1001 };
+    expect(
+      await back(
+        [
+          [same, "other"],
+          [changed, "CHANGED"],
+        ].map(([entry]) => [entry as TarEntryInput, entry === same ? "sAME" : "CHANGED"]),
+        sent,
+      ),
+    ).toEqual([]);
+    // The same size, mode and time: taken for the same.
+    expect(readFileSync(join(root, "same"), "utf8")).toBe("same");
+    expect(readFileSync(join(root, "changed"), "utf8")).toBe("CHANGED");
+    expect(existsSync(join(root, "gone"))).toBe(false);
+  });
+
+  test("what was not sent and is not in the archive stays", async () => {
+    writeFileSync(join(root, "mine"), "made meanwhile");
+    expect(await back([])).toEqual([]);
+    expect(readFileSync(join(root, "mine"), "utf8")).toBe("made meanwhile");
+  });
+
+  test.each(["workspace/../outside/victim", "../outside/victim", "workspace/sub/../../outside/victim"])(
+    "%s is no path below the directory",
+    async (path) => {
+      await back([[{ path }, "changed"]]);
+      expect(readFileSync(join(outside, "victim"), "utf8")).toBe("untouched");
+    },
+  );
+
+  test("no link is followed: neither one of the archive, nor one that was there, nor the file's own", async () => {
+    symlinkSync(outside, join(root, "there"));
+    symlinkSync(join(outside, "victim"), join(root, "itself"));
+    const warnings = await back([
+      { path: "workspace/new", type: "symlink", link: outside },
+      [{ path: "workspace/new/victim" }, "changed"],
+      [{ path: "workspace/there/victim" }, "changed"],
+      [{ path: "workspace/itself" }, "replaced"],
+    ]);
+    expect(readFileSync(join(outside, "victim"), "utf8")).toBe("untouched");
+    expect(warnings).toEqual([
+      "new/victim was not copied back: it leads out of the working directory",
+      "there/victim was not copied back: it leads out of the working directory",
+    ]);
+    expect(lstatSync(join(root, "itself")).isFile()).toBe(true);
+    expect(readFileSync(join(root, "itself"), "utf8")).toBe("replaced");
+  });
+
+  test("kinds change, and a directory with something in it is not thrown away", async () => {
+    mkdirSync(join(root, "full"));
+    writeFileSync(join(root, "full", "mine"), "");
+    mkdirSync(join(root, "empty"));
+    writeFileSync(join(root, "file"), "");
+    const warnings = await back([
+      [{ path: "workspace/full" }, "x"],
+      [{ path: "workspace/empty" }, "now a file"],
+      { path: "workspace/file", type: "directory", mode: 0o750 },
+      { path: "workspace/link", type: "symlink", link: "anywhere" },
+    ]);
+    expect(warnings).toEqual([expect.stringMatching(/^full was not copied back: .*(not empty|ENOTEMPTY)/)]);
+    expect(readFileSync(join(root, "empty"), "utf8")).toBe("now a file");
+    expect([statSync(join(root, "file")).isDirectory(), statSync(join(root, "file")).mode & 0o777]).toEqual([
+      true,
+      0o750,
+    ]);
+    expect(readlinkSync(join(root, "link"))).toBe("anywhere");
+  });
+
+  test("a second name of a file is a file of its own, unless the first is outside; no mode gives privileges", async () => {
+    symlinkSync(join(outside, "victim"), join(root, "leads-out"));
+    const warnings = await back([
+      [{ path: "workspace/tool", mode: 0o6755 }, "x"],
+      { path: "workspace/second", type: "hardlink", link: "workspace/tool", mode: 0o755 },
+      { path: "workspace/passwd", type: "hardlink", link: "/etc/../etc/passwd" },
+      { path: "workspace/stolen", type: "hardlink", link: "workspace/leads-out" },
+    ]);
+    expect(warnings).toEqual([
+      "passwd was not copied back: it is another name of something outside",
+      expect.stringMatching(/^stolen was not copied back: .*(ELOOP|symbolic|links)/),
+    ]);
+    expect(readFileSync(join(root, "second"), "utf8")).toBe("x");
+    expect(statSync(join(root, "tool")).mode & 0o7777).toBe(0o755);
+  });
+});
