@@ -1,8 +1,9 @@
 /** A directory of this machine as an archive, for a container that cannot have it as it is; and what was sent, to know what changed. */
 
-import { constants, createReadStream, lstatSync, openSync, readdirSync, readlinkSync } from "node:fs";
-import { join, posix } from "node:path";
+import { constants, createReadStream, openSync, readdirSync, readlinkSync } from "node:fs";
+import { posix } from "node:path";
 import { Readable } from "node:stream";
+import { type HeldDirectory, type HeldFile, holdDirectory, holdEntry, holdFile } from "../../host/held-directory.ts";
 import { tarPadding } from "../../src/archive/tar-entry.ts";
 import { tarEnd, tarHeader } from "../../src/archive/tar-write.ts";
 import type { FileOwner } from "../../src/types.ts";
@@ -43,7 +44,12 @@ export function packTree({ root, at, owner }: PackedTree, manifest: Manifest): R
 
 async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Array> {
   yield tarHeader({ path: "/", type: "directory", mode: 0o700, ...packing.owner });
-  yield* packDirectory(root, "", packing);
+  const held = holdDirectory(root);
+  try {
+    yield* packDirectory(held, "", packing);
+  } finally {
+    held.close();
+  }
   yield tarEnd();
 }
 
@@ -55,26 +61,50 @@ interface Packing {
   readonly latest: number;
 }
 
-async function* packDirectory(root: string, below: string, packing: Packing): AsyncGenerator<Uint8Array> {
-  for (const name of readdirSync(join(root, below)).sort()) {
+/** Each directory is held while it is read: another command that works in it can exchange it for a link meanwhile. */
+async function* packDirectory(held: HeldDirectory, below: string, packing: Packing): AsyncGenerator<Uint8Array> {
+  for (const name of readdirSync(held.path).sort()) {
     const path = below === "" ? name : `${below}/${name}`;
-    const stats = lstatSync(join(root, path));
-    const common = { path, mode: stats.mode & 0o777, mtime: mtimeOf(stats.mtimeMs, packing), ...packing.owner };
-    const sent = { size: 0, mtime: common.mtime, mode: common.mode, link: "" };
-    if (stats.isDirectory()) {
-      packing.manifest.set(path, { ...sent, type: "directory" });
-      yield tarHeader({ ...common, type: "directory" });
-      yield* packDirectory(root, path, packing);
-    } else if (stats.isSymbolicLink()) {
-      const link = linkWithin(readlinkSync(join(root, path)), path, packing);
-      packing.manifest.set(path, { ...sent, type: "symlink", link });
-      yield tarHeader({ ...common, type: "symlink", link });
-    } else if (stats.isFile()) {
-      packing.manifest.set(path, { ...sent, type: "file", size: stats.size });
-      yield tarHeader({ ...common, size: stats.size });
-      yield* contentOf(join(root, path), stats.size);
-      yield new Uint8Array(tarPadding(stats.size));
+    const entry = holdFile(held.at(name));
+    try {
+      yield* packEntry(entry, { held, name, path }, packing);
+    } finally {
+      entry.close();
     }
+  }
+}
+
+interface Placed {
+  readonly held: HeldDirectory;
+  readonly name: string;
+  readonly path: string;
+}
+
+async function* packEntry(
+  { stats, path: place }: HeldFile,
+  { held, name, path }: Placed,
+  packing: Packing,
+): AsyncGenerator<Uint8Array> {
+  const common = { path, mode: stats.mode & 0o777, mtime: mtimeOf(stats.mtimeMs, packing), ...packing.owner };
+  const sent = { size: 0, mtime: common.mtime, mode: common.mode, link: "" };
+  if (stats.isDirectory()) {
+    packing.manifest.set(path, { ...sent, type: "directory" });
+    yield tarHeader({ ...common, type: "directory" });
+    const inner = holdEntry(held, name);
+    try {
+      yield* packDirectory(inner, path, packing);
+    } finally {
+      inner.close();
+    }
+  } else if (stats.isSymbolicLink()) {
+    const link = linkWithin(readlinkSync(held.at(name)), path, packing);
+    packing.manifest.set(path, { ...sent, type: "symlink", link });
+    yield tarHeader({ ...common, type: "symlink", link });
+  } else if (stats.isFile()) {
+    packing.manifest.set(path, { ...sent, type: "file", size: stats.size });
+    yield tarHeader({ ...common, size: stats.size });
+    yield* contentOf(place, stats.size);
+    yield new Uint8Array(tarPadding(stats.size));
   }
 }
 
@@ -90,11 +120,10 @@ function mtimeOf(ms: number, { latest }: Packing): number {
 }
 
 /** Exactly so many bytes: a file that changes while it is read would spoil what follows it. */
-async function* contentOf(file: string, size: number): AsyncGenerator<Uint8Array> {
+async function* contentOf(place: string, size: number): AsyncGenerator<Uint8Array> {
   let left = size;
-  // Not through a link, or waiting at a pipe, that has taken the file's place since it was looked at.
-  const fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  for await (const chunk of createReadStream(file, size === 0 ? { fd } : { fd, end: size - 1 })) {
+  const fd = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK);
+  for await (const chunk of createReadStream(place, size === 0 ? { fd } : { fd, end: size - 1 })) {
     const part = chunk.subarray(0, left);
     left -= part.length;
     yield part;

@@ -9,15 +9,15 @@ import {
   lchownSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readFileSync,
-  realpathSync,
   rmdirSync,
   symlinkSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { walk } from "../../host/directory-walk.ts";
+import { openRegularFile } from "../../host/held-directory.ts";
+import { openForWriting } from "../../host/workspace-files.ts";
 import type { TarEntry } from "../../src/archive/tar-entry.ts";
 import { readTar, type TarMember } from "../../src/archive/tar-read.ts";
 import { messageOf } from "../../src/errors.ts";
@@ -91,60 +91,37 @@ interface Writing {
   readonly spend: (bytes: number) => void;
 }
 
+/** Every place is used while what leads to it is held: another command that works there can exchange it for a link meanwhile. */
 async function writeMember(
   { entry, content }: TarMember,
   path: string,
   { root, owner, spend }: Writing,
 ): Promise<void> {
-  const file = placeInside(root, path);
+  const give = (place: string) => owner !== undefined && lchownSync(place, owner.uid, owner.gid);
   if (entry.type === "directory") {
-    clear(file, "directory");
-    if (lstatOf(file) === null) mkdirSync(file, { mode: entry.mode & 0o777 });
-    if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
-    return;
+    return walk(root, path, ({ place }) => {
+      clear(place, "directory");
+      if (lstatOf(place) === null) mkdirSync(place, { mode: entry.mode & 0o777 });
+      give(place);
+    });
   }
   if (entry.type === "symlink") {
-    clear(file, "other");
-    symlinkSync(entry.link, file);
-    if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
-    return;
+    return walk(root, path, ({ place }) => {
+      clear(place, "other");
+      symlinkSync(entry.link, place);
+      give(place);
+    });
   }
-  if (entry.type === "hardlink") return writeFile(file, contentOf(root, entry.link, spend), { entry, owner });
-  if (entry.type !== "file") throw new Error("it is neither a file, a directory nor a symbolic link");
-  return writeFile(file, content, { entry, owner });
-}
-
-/** A second name of a file that came before, or that has not changed: it becomes a file of its own here. */
-async function* contentOf(root: string, link: string, spend: Writing["spend"]): AsyncGenerator<Uint8Array> {
-  const path = pathBelow(link);
-  if (path === null) throw new Error("it is another name of something outside");
-  const fd = openSync(
-    placeInside(root, path),
-    constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
-  );
+  if (entry.type !== "file" && entry.type !== "hardlink")
+    throw new Error("it is neither a file, a directory nor a symbolic link");
+  // Of a second name before the place is cleared: it may be what is read.
+  const parts = entry.type === "file" ? content : [contentOf(root, entry.link, spend)];
+  const fd = walk(root, path, ({ place }) => {
+    clear(place, "file");
+    return openForWriting(place, { mode: 0o600, isShared: false });
+  });
   try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile()) throw new Error("it is another name of what is no regular file");
-    // It has no size of its own in the archive, and takes as much room here.
-    spend(stats.size);
-    yield new Uint8Array(readFileSync(fd));
-  } finally {
-    closeSync(fd);
-  }
-}
-
-async function writeFile(
-  file: string,
-  content: AsyncIterable<Uint8Array>,
-  { entry, owner }: { readonly entry: TarEntry; readonly owner: FileOwner | undefined },
-): Promise<void> {
-  // Before the place is cleared: it may be what is read.
-  const first = entry.type === "hardlink" ? await Array.fromAsync(content) : null;
-  clear(file, "file");
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
-  const fd = openSync(file, flags, 0o600);
-  try {
-    for await (const part of first ?? content) for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
+    for await (const part of parts) for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
     fchmodSync(fd, entry.mode & 0o777);
     if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
   } finally {
@@ -152,11 +129,18 @@ async function writeFile(
   }
 }
 
-/** The path of this machine; its parent is inside by its real path, whatever links there are. */
-function placeInside(root: string, path: string): string {
-  const parent = realpathSync(dirname(join(root, path)));
-  if (parent !== root && !parent.startsWith(`${root}/`)) throw new Error("it leads out of the working directory");
-  return join(parent, path.slice(path.lastIndexOf("/") + 1));
+/** A second name of a file that came before, or that has not changed: it becomes a file of its own here. */
+function contentOf(root: string, link: string, spend: Writing["spend"]): Uint8Array {
+  const path = pathBelow(link);
+  if (path === null) throw new Error("it is another name of something outside");
+  const fd = walk(root, path, ({ place }) => openRegularFile(place, constants.O_RDONLY));
+  try {
+    // It has no size of its own in the archive, and takes as much room here.
+    spend(fstatSync(fd).size);
+    return new Uint8Array(readFileSync(fd));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** What stands in the place and is of another kind goes; a directory only where it is empty. */
@@ -171,11 +155,12 @@ function clear(file: string, wanted: "file" | "directory" | "other"): void {
 }
 
 function removeInside(root: string, path: string): void {
-  const file = placeInside(root, path);
-  const found = lstatOf(file);
-  if (found === null) return;
-  if (found.isDirectory()) rmdirSync(file);
-  else unlinkSync(file);
+  walk(root, path, ({ place }) => {
+    const found = lstatOf(place);
+    if (found === null) return;
+    if (found.isDirectory()) rmdirSync(place);
+    else unlinkSync(place);
+  });
 }
 
 function lstatOf(file: string) {

@@ -145,8 +145,8 @@ describe("on its way back", () => {
     ]);
     expect(readFileSync(join(outside, "victim"), "utf8")).toBe("untouched");
     expect(warnings).toEqual([
-      "new/victim was not copied back: it leads out of the working directory",
-      "there/victim was not copied back: it leads out of the working directory",
+      "new/victim was not copied back: new leads out of the working directory",
+      "there/victim was not copied back: there leads out of the working directory",
     ]);
     expect(lstatSync(join(root, "itself")).isFile()).toBe(true);
     expect(readFileSync(join(root, "itself"), "utf8")).toBe("replaced");
