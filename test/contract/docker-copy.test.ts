@@ -6,6 +6,7 @@ import { dockerObstacle, dockerTarget, tcpHost } from "../fixtures/docker-target
 import { isolateState } from "../fixtures/host-target.ts";
 import { need } from "../fixtures/needed.ts";
 import { reportMatrix } from "../fixtures/report-matrix.ts";
+import { isWhole } from "../fixtures/whole.ts";
 
 const obstacle = tcpHost === null ? "the daemon is not the rig's, which listens on loopback" : dockerObstacle();
 test("a Docker daemon is there, by TCP", (context) => need(context, obstacle));
@@ -17,7 +18,8 @@ if (obstacle === null && tcpHost !== null) {
     reportMatrix();
   });
   // What depends on the way to the daemon, and on how directories reach it: the rest is the same as by the socket.
-  const kinds = ["dir-", "files-", "env-path", "error-script", "error-no-", "stdin-", "output-i", "tree-c", "cancel-d"];
+  const all = ["dir-", "files-", "env-path", "error-script", "error-no-", "stdin-", "output-i", "tree-c", "cancel-d"];
+  const kinds = isWhole ? all : ["dir-used", "files-out", "stdin-e"];
   registerContract(
     { describe, it, skip: (title, reason) => it(title, ({ skip }) => skip(reason)) },
     dockerTarget(scratch, {

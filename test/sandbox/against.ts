@@ -1,6 +1,5 @@
 /** Which sandboxes the corpus and the hostile set are held against. */
 
-import { runtimeName } from "../fixtures/runtimes.ts";
 import { obstacleTo } from "./ways.ts";
 
 /** `"none"` is the host itself: every case comes to the same end twice there, and every attack succeeds. */
@@ -16,12 +15,3 @@ export const tried: readonly (readonly [Sandbox, string | null])[] = await Promi
 
 /** Those that work here. */
 export const sandboxes: readonly Sandbox[] = tried.filter(([, obstacle]) => obstacle === null).map(([name]) => name);
-
-/** What takes minutes is asked nowhere else. */
-export const isPatient = process.env["PRX_WHOLE"] !== undefined;
-
-/**
- * Whether all of it is asked here. Every case takes its time in every sandbox, and what a sandbox does hardly depends on the
- * JavaScript runtime: on Bun and Deno a part of it is asked, unless PRX_WHOLE is set.
- */
-export const isWhole = runtimeName === "node" || isPatient;

@@ -1,7 +1,7 @@
 /** A program of its own: judges the whole corpus as the user that started it, and prints every verdict as JSON. */
 
 import { isolateState } from "../fixtures/host-target.ts";
-import { isPatient } from "./against.ts";
+import { isPatient } from "../fixtures/whole.ts";
 import { corpus } from "./corpus/all.ts";
 import { openPlaces, type Verdict } from "./corpus/judge.ts";
 

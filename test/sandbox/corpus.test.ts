@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isolateState } from "../fixtures/host-target.ts";
 import { need } from "../fixtures/needed.ts";
-import { isWhole, sandboxes, tried } from "./against.ts";
+import { isWhole } from "../fixtures/whole.ts";
+import { sandboxes, tried } from "./against.ts";
 import { corpus } from "./corpus/all.ts";
 import { defaultTimeoutMs, openPlaces, type Places } from "./corpus/judge.ts";
 

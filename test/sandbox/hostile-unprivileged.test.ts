@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import { need } from "../fixtures/needed.ts";
-import { isWhole, tried } from "./against.ts";
+import { isWhole } from "../fixtures/whole.ts";
+import { tried } from "./against.ts";
 import { runAs, users, usersObstacle } from "./as-user.ts";
 
 interface NamedTrial {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isOnPath } from "../../fixtures/needed.ts";
-import { isPatient } from "../against.ts";
+import { isPatient } from "../../fixtures/whole.ts";
 import type { CorpusCase } from "./case.ts";
 import { type Tree, treeOf } from "./tree.ts";
 

@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { pause } from "../../../host/pause.ts";
 
 export interface Scene {
   /** Unique to this attack; stands in names. */
@@ -157,4 +158,10 @@ export function read(path: string): string {
   } catch {
     return "";
   }
+}
+
+/** Whether something becomes so: a signal takes effect when the process that gets it has its turn. */
+export async function soon(isSo: () => boolean): Promise<boolean> {
+  for (const until = performance.now() + 1000; performance.now() < until; await pause(10)) if (isSo()) return true;
+  return false;
 }

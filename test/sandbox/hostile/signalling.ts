@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { type Attack, allowed, python, saysAllowed } from "./attack.ts";
-import { read } from "./scene.ts";
+import { read, soon } from "./scene.ts";
 
 const openFiles = (pid: number) => /^Max open files\s+(\d+)/m.exec(read(`/proc/${pid}/limits`))?.[1];
 const niceness = (pid: number) => read(`/proc/${pid}/stat`).split(") ")[1]?.split(" ")[16];
@@ -12,14 +12,14 @@ export const signallingAttacks: readonly Attack[] = [
     name: "kill another process",
     async stage({ victim }) {
       const { pid, state } = await victim();
-      return { script: [`kill -KILL ${pid}; kill -KILL -- -${pid}`], succeeded: () => state() === "gone" };
+      return { script: [`kill -KILL ${pid}; kill -KILL -- -${pid}`], succeeded: () => soon(() => state() === "gone") };
     },
   },
   {
     name: "stop another process",
     async stage({ victim }) {
       const { pid, state } = await victim();
-      return { script: [`kill -STOP ${pid}`], succeeded: () => state() === "T" };
+      return { script: [`kill -STOP ${pid}`], succeeded: () => soon(() => state() === "T") };
     },
   },
   {
