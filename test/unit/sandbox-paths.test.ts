@@ -23,8 +23,20 @@ describe("listed paths", () => {
     expect(read([real], [at("link")])).toEqual([
       { kind: "readonly", at: real, source: real },
       { kind: "writable", at: real, source: real },
-      { kind: "writable", at: at("link"), source: real },
+      { kind: "writable", at: at("link"), source: real, links: [at("link")] },
     ]);
+  });
+
+  test("tell of every link that leads to them", () => {
+    makeDirectory("real/sub");
+    symlinkSync("../link", at("real/back"));
+    symlinkSync("real/back/sub", at("far"));
+    expect(read([at("far")]).at(-1)).toEqual({
+      ...{ kind: "readonly", at: at("far"), source: at("real/sub") },
+      links: [at("far"), at("real/back"), at("link")],
+    });
+    symlinkSync("turn", at("turn"));
+    expect(() => read([at("turn")])).toThrow(/there is no such path/);
   });
 
   test("begin at the home where they say so", () => {

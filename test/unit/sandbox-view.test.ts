@@ -57,6 +57,14 @@ describe("the mounts", () => {
     expect(shown({ listed: outside })).toContain("writable /mnt/link");
   });
 
+  test("keep a listed path in a writable place by a mount of its own, and what leads to it", () => {
+    const listed = [writable("/home/u/project/a/cache"), writable("/data"), writable("/data/sub")];
+    const { mounts } = composeView({ ...parts, listed });
+    expect(mounts.flatMap((mount) => ("isPin" in mount ? [mount.at] : []))).toEqual([
+      ...["/data/sub", "/home/u/project/a", "/home/u/project/a/cache"],
+    ]);
+  });
+
   test("keep protected names in the working directory, whose directories cannot be renamed away", () => {
     expect(shown({ protectedPaths: [".git/hooks/", ".bashrc"] }).slice(-4)).toEqual([
       ...["writable /home/u/project", "readonly /home/u/project/.bashrc"],

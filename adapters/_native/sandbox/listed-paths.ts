@@ -2,7 +2,7 @@
 
 import { join, resolve } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
-import { realPathOf } from "../real-path.ts";
+import { followPath, realPathOf } from "../real-path.ts";
 import { isBelow, type Mount } from "./view.ts";
 
 /** `security.sandbox.writable_paths` and `.readonly_paths`. */
@@ -30,12 +30,14 @@ export function readListedPaths(
       const where = `security.sandbox.${key}[${index}] = ${JSON.stringify(path)}`;
       const at = expandHome(path, home);
       if (at === null) throw wrong(homeless(where));
-      const source = realPathOf(at);
-      if (source === null) throw wrong(`${where}: there is no such path: make it, or leave it out`);
+      const followed = followPath(at);
+      if (followed === null) throw wrong(`${where}: there is no such path: make it, or leave it out`);
+      const { real: source, links } = followed;
       if (refused.test(source)) throw wrong(`${where}: with it there is no sandbox left: name what is needed below it`);
       if (kept.some((place) => isBelow(source, place)))
         throw wrong(`${where}: there this program keeps its records of running commands: name another`);
-      return [...new Set([source, at])].map((place): Mount => ({ kind, at: place, source }));
+      const own: Mount = { kind, at: source, source };
+      return at === source ? [own] : [own, { kind, at, source, links }];
     });
   // What is listed as both is writable.
   return [...read("readonly_paths", "readonly"), ...read("writable_paths", "writable")];

@@ -5,7 +5,7 @@ import type { ExecutionPlan, Verdict } from "../../../src/types.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
 import type { SettingsCopy } from "./settings-copy.ts";
 import type { SystemPaths } from "./system-paths.ts";
-import { composeView, isBelow, type Mount, ownPlaces, type SandboxView } from "./view.ts";
+import { composeView, isBelow, isWritable, type Mount, ownPlaces, type SandboxView } from "./view.ts";
 
 /** What was found of this machine, and what the operator lists. */
 export interface SandboxFacts {
@@ -70,7 +70,8 @@ export function sandboxVerdicts(
   const { name } = facts.program;
   const enforced = (because: string): Verdict => ({ grade: "enforced", because });
   const tooWide = workingDir === null ? null : showsTooMuch(workingDir, facts);
-  const cannot = ownsProgram(view, facts.program) ?? ownsConfig(view, facts) ?? facts.program.cannot(view);
+  const owned = ownsProgram(view, facts.program) ?? ownsConfig(view, facts) ?? ownsLink(view, facts);
+  const cannot = owned ?? facts.program.cannot(view);
   const withoutNetwork = enforced(`${name} gives it a network of its own, with nothing but its loopback`);
   return {
     network:
@@ -98,6 +99,16 @@ function ownsConfig({ mounts }: SandboxView, { configFile }: SandboxFacts): stri
   const owner = mounts.find((mount) => mount.kind === "writable" && isBelow(configFile.named, mount.source));
   if (owner === undefined) return null;
   return `The command can write ${owner.at}, where the configuration is the link ${configFile.named}: name the file that it leads to`;
+}
+
+/** The next start would follow the link to wherever the command has it lead. */
+function ownsLink({ mounts }: SandboxView, { listed }: SandboxFacts): string | null {
+  for (const { at, links } of listed.flatMap((mount) => ("source" in mount ? [mount] : []))) {
+    const link = links?.find((path) => isWritable(path, mounts));
+    if (link === undefined) continue;
+    return `The command could replace the link ${link}, by which ${at} is listed: list the path that it leads to`;
+  }
+  return null;
 }
 
 function workspaceVerdict(asked: string, tooWide: string | null, name: string): Verdict {

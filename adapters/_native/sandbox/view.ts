@@ -8,6 +8,8 @@ export type Mount =
       readonly source: string;
       /** It shows nothing new, and is there to be a mount point, which cannot be renamed. */
       readonly isPin?: true;
+      /** What leads to the source by the name that is listed: each link by its own place on the host. */
+      readonly links?: readonly string[];
     }
   /** Empty, writable, and gone with the sandbox. */
   | { readonly kind: "private"; readonly at: string }
@@ -73,7 +75,14 @@ export function composeView(parts: ViewParts): SandboxView {
     byPlace.delete(mount.at);
     byPlace.set(mount.at, mount);
   }
-  const chosen = [...byPlace.values()].filter((mount, _, all) => !isRepeated(mount, all));
+  const all = [...byPlace.values()];
+  // Taken away or renamed, what is listed would be followed by the next start to whatever was put in its place.
+  const chosen = all.flatMap((mount): readonly Mount[] => {
+    if (!isRepeated(mount, all)) return [mount];
+    return mount.kind === "writable" && mount.at === mount.source && listed.includes(mount)
+      ? [{ ...mount, isPin: true }]
+      : [];
+  });
   const mounts = [...chosen, ...pinsOf(chosen)].sort((a, b) => depth(a.at) - depth(b.at));
   return { mounts, network, workingDir };
 }
@@ -108,6 +117,11 @@ export function hostPath({ mounts }: Pick<SandboxView, "mounts">, path: string):
   const mount = coveredBy(path, mounts);
   if (mount === null || mount.kind === "private" || mount.kind === "link") return null;
   return mount.source + path.slice(mount.at.length);
+}
+
+/** Whether a command could change what is at a path of the host, by whatever name it is seen. */
+export function isWritable(path: string, mounts: readonly Mount[]): boolean {
+  return placesOf(path, mounts).some((place) => coveredBy(place, mounts)?.kind === "writable");
 }
 
 /** Where a path of the host is seen: what is listed by a link is there by both of its names. */

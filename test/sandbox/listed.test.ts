@@ -1,0 +1,66 @@
+/** What the operator lists is what every command sees, whatever one of them puts into its place. */
+
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { isolateState } from "../fixtures/host-target.ts";
+import { need } from "../fixtures/needed.ts";
+import { tried } from "./against.ts";
+import { type SandboxKeys, sandboxedRuntime } from "./ways.ts";
+
+const state = isolateState();
+afterAll(() => state.remove());
+
+describe.each(tried)("in %s", (backend, obstacle) => {
+  let project: string;
+  let secrets: string;
+
+  beforeEach((context) => {
+    need(context, obstacle);
+    project = realpathSync(mkdtempSync(join(tmpdir(), "listed-")));
+    secrets = realpathSync(mkdtempSync(join(state.scratch, "secrets-")));
+    writeFileSync(join(secrets, "key"), "s3cret");
+  });
+
+  /** Each time in a runtime that looks at the machine anew. */
+  async function run(keys: SandboxKeys, script: string, workingDir = project): Promise<string> {
+    await using runtime = await sandboxedRuntime(backend, keys);
+    return (await runtime.execute("/bin/sh", ["-c", script], { workingDir })).stdout;
+  }
+
+  test.each(["cache", "a/b/cache"])("a writable path %s in the working directory keeps its place", async (name) => {
+    const cache = join(project, name);
+    mkdirSync(cache, { recursive: true });
+    const keys = { writable_paths: [cache] };
+    const swap = `rm -rf ${name}; mv ${name} x; mv a y; mkdir -p ${dirname(name)}; ln -s ${secrets} ${name}; echo end`;
+    expect(await run(keys, swap)).toBe("end\n");
+    expect(await run(keys, `cat ${cache}/key 2>/dev/null; echo mine; echo evil > ${cache}/written`)).toBe("mine\n");
+    expect([readdirSync(secrets), existsSync(join(cache, "written"))]).toEqual([["key"], true]);
+  });
+
+  test.each(["writable_paths", "readonly_paths"])(
+    "a link that a command could replace names none of %s",
+    async (key) => {
+      const data = realpathSync(mkdtempSync(join(state.scratch, "data-")));
+      mkdirSync(join(data, "sub"));
+      symlinkSync(data, join(project, "data"));
+      const outside = join(state.scratch, `to-${crypto.randomUUID()}`);
+      symlinkSync(join(project, "data/sub"), outside);
+      for (const listed of [join(project, "data"), join(project, "data/sub"), outside]) {
+        await expect(run({ [key]: [listed] }, "echo x > ran"), listed).rejects.toMatchObject({
+          code: "policy_unenforceable",
+          message: expect.stringContaining(`${join(project, "data")}, by which ${listed} is listed`),
+        });
+      }
+      expect(readdirSync(project)).toEqual(["data"]);
+      const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), "elsewhere-")));
+      expect(await run({ [key]: [join(project, "data")] }, `ls ${project}/data`, elsewhere)).toBe("sub\n");
+      const kept = join(project, "kept");
+      mkdirSync(kept);
+      symlinkSync(data, join(kept, "data"));
+      const keys = { readonly_paths: [kept], writable_paths: [join(kept, "data")] };
+      expect(await run(keys, "ls kept/data"), "by a link that no command can replace").toBe("sub\n");
+    },
+  );
+});
