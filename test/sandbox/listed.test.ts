@@ -3,8 +3,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { isolateState } from "../fixtures/host-target.ts";
+import process from "node:process";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Runtime } from "../../mod.ts";
+import { isolateState, setHostEnv } from "../fixtures/host-target.ts";
 import { need } from "../fixtures/needed.ts";
 import { tried } from "./against.ts";
 import { type SandboxKeys, sandboxedRuntime } from "./ways.ts";
@@ -37,6 +39,45 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     expect(await run(keys, swap)).toBe("end\n");
     expect(await run(keys, `cat ${cache}/key 2>/dev/null; echo mine; echo evil > ${cache}/written`)).toBe("mine\n");
     expect([readdirSync(secrets), existsSync(join(cache, "written"))]).toEqual([["key"], true]);
+  });
+
+  const swap = () => `mv inner away; ln -s ${secrets} inner; echo end`;
+  const look = (runtime: Runtime) => {
+    const workingDir = realpathSync(mkdtempSync(join(tmpdir(), "elsewhere-")));
+    return runtime.execute("/bin/cat", [join(project, "inner/key")], { workingDir });
+  };
+
+  test.each([
+    ["a readonly path", ["readonly_paths"]],
+    ["a writable path", ["writable_paths"]],
+    ["a directory of the PATH", []],
+  ])("%s that another's command replaced is shown to nobody", async (_, keys) => {
+    mkdirSync(join(project, "inner"));
+    const before = process.env["PATH"];
+    setHostEnv("PATH", `${join(project, "inner")}:${before}`);
+    onTestFinished(() => setHostEnv("PATH", before));
+    await using showing = await sandboxedRuntime(
+      backend,
+      Object.fromEntries(keys.map((key) => [key, [join(project, "inner")]])),
+    );
+    setHostEnv("PATH", before);
+    await using other = await sandboxedRuntime(backend);
+    await look(showing);
+    expect((await other.execute("/bin/sh", ["-c", swap()], { workingDir: project })).stdout).toBe("end\n");
+    await expect(look(showing)).rejects.toMatchObject({
+      code: "policy_unenforceable",
+      message: expect.stringMatching(/inner leads elsewhere/),
+    });
+  });
+
+  test("a directory of the PATH that a command of the same runtime replaced is shown to none after it", async () => {
+    mkdirSync(join(project, "inner"));
+    const before = process.env["PATH"];
+    setHostEnv("PATH", `${join(project, "inner")}:${before}`);
+    onTestFinished(() => setHostEnv("PATH", before));
+    await using runtime = await sandboxedRuntime(backend);
+    await runtime.execute("/bin/sh", ["-c", swap()], { workingDir: project });
+    await expect(look(runtime)).rejects.toMatchObject({ code: "policy_unenforceable" });
   });
 
   test.each(["writable_paths", "readonly_paths"])(

@@ -152,3 +152,26 @@ test("what was mounted in the place of a working directory is no command's", { t
   writeFileSync(join(project, "enough"), "");
   expect(await outer).toMatchObject({ exitCode: 0 });
 });
+
+test("what was mounted in the place of a listed path is shown to nobody, where another host may be at work", {
+  timeout: 60_000,
+}, async (context) => {
+  need(context, tried.find(([name]) => name === "bubblewrap")?.[1] ?? null);
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "late-")));
+  const inner = join(place, "project/inner");
+  mkdirSync(inner, { recursive: true });
+  mkdirSync(join(place, "secret"));
+  writeFileSync(join(place, "secret/file"), "secret");
+  const bwrap = join(place, "bwrap");
+  writeFileSync(
+    bwrap,
+    `#!/bin/sh\n[ ! -e ${place}/late ] || { mv ${inner} ${place}/away; ln -s ${place}/secret ${inner}; }\nexec bwrap "$@"\n`,
+  );
+  chmodSync(bwrap, 0o755);
+  await using runtime = await sandboxedRuntime("bubblewrap", { bubblewrap_program: bwrap, readonly_paths: [inner] });
+  await using _other = await sandboxedRuntime("bubblewrap");
+  const look = () => runtime.execute("/bin/sh", ["-c", `cat ${inner}/file; echo begun`]);
+  expect(await look()).toMatchObject({ exitCode: 0, stdout: "begun\n" });
+  writeFileSync(join(place, "late"), "");
+  await expect(look()).rejects.toMatchObject({ code: "policy_unenforceable", started: "no" });
+});

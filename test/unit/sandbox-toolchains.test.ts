@@ -1,6 +1,6 @@
 /** Toolchains are found by the shapes in which they are installed, and nothing wider than them is shown. */
 
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { findToolchains } from "../../adapters/_native/sandbox/toolchains.ts";
 import { scratchDirectory } from "./native-scratch.ts";
@@ -67,6 +67,24 @@ describe("links", () => {
     expect(found("work/.venv/bin", "work/node_modules/.bin", "work/bin", "work/keys")).toEqual([
       ...["work/.venv/bin", "work/node_modules"],
     ]);
+  });
+
+  test("that a command may have made beside a project's programs are not followed either", () => {
+    write("secrets/key");
+    bins("checkout/.cargo/bin", "checkout/.local/bin", "checkout/go/bin", "checkout/tool/bin");
+    for (const name of [".rustup", ".cargo/env", ".local/lib"]) symlinkSync(at("secrets"), at(`checkout/${name}`));
+    expect(found("checkout/.cargo/bin", "checkout/.local/bin")).toEqual([
+      ...["checkout/.cargo/bin", "checkout/.local/bin"],
+    ]);
+  });
+
+  test("in a home itself, where no command works, are followed", () => {
+    write("elsewhere/rustup/settings.toml");
+    renameSync(at("home/.rustup"), at("home/.was"));
+    symlinkSync(at("elsewhere/rustup"), at("home/.rustup"));
+    expect(found("home/.cargo/bin")).toEqual(["elsewhere/rustup", "home/.cargo/bin", "home/.rustup"]);
+    rmSync(at("home/.rustup"));
+    renameSync(at("home/.was"), at("home/.rustup"));
   });
 
   test("within one manager's own directory lead to what they name, by both names", () => {

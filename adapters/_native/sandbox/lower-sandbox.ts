@@ -40,7 +40,7 @@ const unmade = "/tmp/(private directory)";
 /** @param workingDir `null`: a directory that is not made yet */
 export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDir: string | null): SandboxArtifact {
   const network = plan.network === "all";
-  const etc: Mount = { kind: "readonly", at: "/etc", source: facts.settings.directory };
+  const etc: Mount = { kind: "readonly", at: "/etc", source: facts.settings.directory, isSystem: true };
   const view = composeView({
     system: [etc, ...facts.system.always, ...(network ? facts.system.withNetwork : [])],
     toolchains: facts.toolchains,

@@ -62,11 +62,10 @@ export function beginMounting({ mounts }: SandboxView, { ownDirectory, canHold }
   const writable = hosts.filter(({ kind, isPin }) => kind === "writable" && isPin !== true).map(({ source }) => source);
   const others = [...running];
   const foreign = others.flatMap((other) => other.writable);
-  const doubtful = hasNeighbours(ownDirectory) ? writable : [];
-  const isExposed = (source: string) =>
-    isInside(source, foreign) || doubtful.includes(source) || isInside(source, doubtful);
+  // Where another host's command works is not known: it may be above anything that is not the system's.
+  const isDoubtful = hasNeighbours(ownDirectory);
   const pins = (canHold ? hosts : [])
-    .filter(({ source }) => isExposed(source))
+    .filter(({ source, isSystem }) => isSystem !== true && (isDoubtful || isInside(source, foreign)))
     .map(({ at, source }) => ({ at, node: nodeAt(source) }));
   const disturbed = others.filter((other) => other.sources.some((source) => isInside(source, writable)));
   let run: MountingRun | null = null;

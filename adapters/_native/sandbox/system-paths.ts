@@ -47,7 +47,7 @@ function systemMount(path: string): Mount | null {
     const isLink = lstatSync(path).isSymbolicLink();
     if (isLink && systemPrograms.includes(path)) return { kind: "link", at: path, to: readlinkSync(path) };
     statSync(path);
-    return { kind: "readonly", at: path, source: realpathSync.native(path) };
+    return { kind: "readonly", at: path, source: realpathSync.native(path), isSystem: true };
   } catch {
     // What this system does not have, or has as a link to nowhere.
     return null;

@@ -32,9 +32,11 @@ const managers: readonly (readonly [pattern: RegExp, parts: (match: string) => r
 export function findToolchains({ path, home, system, env }: ToolchainSearch): readonly Mount[] {
   const found = new Map<string, Mount>();
   const isSeen = (place: string) => coveredBy(place, system)?.kind === "readonly" || found.has(place);
-  const add = (place: string) => {
+  const add = (place: string, isTrusted: boolean) => {
+    // Looked at once: what is compared is what will be shown.
     const source = realPathOf(place);
     if (source === null || isTooWide(source, home)) return;
+    if (!isTrusted && !mayLead(place, source, home)) return;
     // By both of its names: programs are asked for by the one and find their parts by the other.
     for (const at of new Set([source, place])) if (!isSeen(at)) found.set(at, { kind: "readonly", at, source });
   };
@@ -43,12 +45,13 @@ export function findToolchains({ path, home, system, env }: ToolchainSearch): re
     const directory = resolve(entry);
     const real = realPathOf(directory);
     if (real === null || isTooWide(real, home) || !mayLead(directory, real, home)) continue;
-    for (const part of partsOf(directory, home, env)) add(part);
+    // No command works in a home as a whole.
+    for (const part of partsOf(directory, home, env)) add(part, dirname(part) === home);
     if (!keptByOthers(home).includes(directory)) continue;
     for (const target of linkTargets(directory)) {
       if (isSeen(target) || [...found.values()].some(({ at }) => isBelow(target, at))) continue;
       // A lone directory that a link leads to may be any.
-      for (const part of partsOf(dirname(target), home, env)) if (part !== dirname(target)) add(part);
+      for (const part of partsOf(dirname(target), home, env)) if (part !== dirname(target)) add(part, true);
     }
   }
   return [...found.values()];

@@ -8,6 +8,8 @@ export type Mount =
       readonly source: string;
       /** It shows nothing new, and is there to be a mount point, which cannot be renamed. */
       readonly isPin?: true;
+      /** The machine's or this host's: no command can put something else in the place of its source. */
+      readonly isSystem?: true;
       /** What leads to the source by the name that is listed: each link by its own place on the host. */
       readonly links?: readonly string[];
     }

@@ -5,7 +5,7 @@ import { RuntimeError } from "../../../src/errors.ts";
 import { realPathOf } from "../real-path.ts";
 import type { Sight } from "../resolve-command.ts";
 import { followInside } from "./inside-path.ts";
-import { coveredBy, isBelow, type SandboxView } from "./view.ts";
+import type { SandboxView } from "./view.ts";
 
 /**
  * Programs and interpreters as the sandbox shows them. For one that it hides there is an error with the line of configuration
@@ -30,20 +30,14 @@ function notFound(message: string): RuntimeError {
 
 /**
  * Whoever may write a directory can put a link in the place of what is mounted from inside of it, and have another part of
- * the host shown by the next sandbox.
+ * the host shown by the next sandbox: at any time, by a command of this host or of another.
  *
  * @throws RuntimeError `policy_unenforceable` where that has happened.
  */
 export function refuseReplaced({ mounts }: SandboxView): void {
-  const writable = mounts.flatMap((mount) => (mount.kind === "writable" ? [mount] : []));
   for (const mount of mounts) {
-    if (mount.kind !== "readonly" && mount.kind !== "writable") continue;
-    const isInside = writable.some(({ at, source }) => {
-      if (source === mount.source || !isBelow(mount.source, source)) return false;
-      // What is covered there can be written by nobody.
-      return coveredBy(at + mount.source.slice(source.length), mounts)?.kind !== "private";
-    });
-    if (!isInside || (realPathOf(mount.source) ?? mount.source) === mount.source) continue;
+    if ((mount.kind !== "readonly" && mount.kind !== "writable") || mount.isSystem === true) continue;
+    if ((realPathOf(mount.source) ?? mount.source) === mount.source) continue;
     const message = `${mount.source} leads elsewhere since it was listed: a link was put in its place, or on the way to it`;
     throw new RuntimeError("policy_unenforceable", message, { backend: "native" });
   }
