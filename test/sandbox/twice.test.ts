@@ -1,6 +1,6 @@
 /** What one command leaves behind is no way out for the next. */
 
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -71,5 +71,17 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     );
     expect(await run("echo ok", project)).toBe("ok\n");
     expect(await run(`ls ${mark} 2>/dev/null`, project)).toBe("");
+  });
+
+  test("a program that is named in a writable path is not even tried", async () => {
+    const program = join(project, "program");
+    const mark = join(state.scratch, `tried-${backend}`);
+    writeFileSync(program, `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 });
+    const keys = { writable_paths: [project], [`${backend}_program`]: program };
+    await expect(sandboxedRuntime(backend, keys)).rejects.toMatchObject({
+      code: "backend_unavailable",
+      message: expect.stringContaining("and no command, can write"),
+    });
+    expect(existsSync(mark)).toBe(false);
   });
 });

@@ -1,6 +1,15 @@
 /** Listed paths are real ones or errors; the settings are copies of what everybody may read. */
 
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readListedPaths } from "../../adapters/_native/sandbox/listed-paths.ts";
@@ -10,12 +19,15 @@ import { scratchDirectory } from "./native-scratch.ts";
 
 const { at, write, makeDirectory } = scratchDirectory();
 
+const isDirectory = (path: string) => lstatSync(path).isDirectory();
+
 describe("listed paths", () => {
   const read = (
     readonly_paths: readonly string[],
     writable_paths: readonly string[] = [],
     home: string | null = null,
-  ) => readListedPaths({ readonly_paths, writable_paths }, home);
+    programs: readonly string[] = [],
+  ) => readListedPaths({ readonly_paths, writable_paths }, { home, programs });
 
   test("are their real paths, and the listed one besides", () => {
     const real = makeDirectory("real");
@@ -43,6 +55,23 @@ describe("listed paths", () => {
     makeDirectory("me/.cache");
     expect(read(["~/.cache"], [], at("me")).map((mount) => mount.at)).toEqual([at("me/.cache")]);
     expect(() => read(["~/.cache"])).toThrow(/no home directory here/);
+  });
+
+  test.each(["/usr/bin", "/usr", "/usr/lib", "/bin"])("are not writable where the host's programs are: %s", (path) => {
+    expect(() => read([], [path])).toThrow(/writable_paths\[0\].*: the host itself runs programs from/);
+    expect(read([path])).not.toEqual([]);
+  });
+
+  test("are not writable around a directory of the PATH that is the system's, nor in one; others may be", () => {
+    const [inner = ""] = readdirSync("/usr/share")
+      .map((name) => `/usr/share/${name}`)
+      .filter(isDirectory);
+    const programs = ["/usr/share", at("tools")];
+    for (const path of ["/usr/share", inner])
+      expect(() => read([], [path], null, programs)).toThrow(/runs programs from/);
+    expect(() => read([], ["/usr/share"], null, [inner])).toThrow(/runs programs from/);
+    expect(read([], [inner])).toHaveLength(1);
+    expect(read([], [makeDirectory("tools/own")], null, programs)).toHaveLength(1);
   });
 
   test.each([

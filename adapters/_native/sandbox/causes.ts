@@ -22,7 +22,7 @@ export function missing(name: Name, program: string): Cause {
 
 export function unfit(name: Name, file: string): Cause {
   return {
-    reason: `security.sandbox.${name}_program = ${JSON.stringify(file)} is no program that is root's own and that nobody else can write`,
+    reason: `security.sandbox.${name}_program = ${JSON.stringify(file)} is no program that is root's own and that nobody else, and no command, can write`,
     remedy: "Name another, or leave the key out",
   };
 }

@@ -28,6 +28,8 @@ export interface SandboxSearch {
   readonly settings: string;
   /** The system as commands will see it, but for its settings. */
   readonly system: readonly Mount[];
+  /** Real paths that commands may write: a program in one may be theirs. */
+  readonly writable: readonly string[];
   /** Where this host's files are. */
   readonly ownDirectory: string;
   readonly filter: Uint8Array | null;
@@ -75,8 +77,9 @@ export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchR
   for (const name of search.names) {
     const { command, make } = programs[name];
     const named = search.named[name];
-    const file = named ?? findProgram(command, search.path ?? defaultPath);
-    if (file === null || !isProgram(file)) {
+    const isFit = (file: string) => isProgram(file) && !isOwned(file, search.writable);
+    const file = named ?? findProgram(command, search.path ?? defaultPath, isFit);
+    if (file === null || !isFit(file)) {
       refused.push({ name, ...(named === undefined ? missing(name, command) : unfit(name, named)) });
       continue;
     }
@@ -96,10 +99,10 @@ export async function findSandbox(search: SandboxSearch): Promise<SandboxSearchR
  * This program runs on the host itself, so no command is to have made it: whatever else is on the PATH, commands may work there,
  * and what root's commands make is root's.
  */
-function findProgram(command: string, path: string): string | null {
+function findProgram(command: string, path: string, isFit: (file: string) => boolean): string | null {
   const trusted = path.split(":").filter((entry) => entry.startsWith("/") && isSystems(entry));
   const search = { platform: "linux", workingDir: "/", env: { PATH: trusted.join(":") } };
-  return trusted.length === 0 ? null : (commandCandidates(command, search).find(isProgram) ?? null);
+  return trusted.length === 0 ? null : (commandCandidates(command, search).find(isFit) ?? null);
 }
 
 /** Where no command can write in any sandbox: the system's own places, of which no working directory can be a part. */
@@ -107,6 +110,11 @@ function isSystems(directory: string): boolean {
   const real = realPathOf(directory);
   if (real === null || projectPlaces.some((place) => isBelow(real, place))) return false;
   return systemPrograms.some((place) => isBelow(real, place));
+}
+
+function isOwned(file: string, writable: readonly string[]): boolean {
+  const real = realPathOf(file) ?? file;
+  return writable.some((place) => isBelow(file, place) || isBelow(real, place));
 }
 
 function isProgram(file: string): boolean {

@@ -2,7 +2,9 @@
 
 import { join, resolve } from "node:path";
 import { RuntimeError } from "../../../src/errors.ts";
+import { defaultPath } from "../command-candidates.ts";
 import { followPath, realPathOf } from "../real-path.ts";
+import { systemPrograms } from "./system-paths.ts";
 import { isBelow, type Mount } from "./view.ts";
 
 /** `security.sandbox.writable_paths` and `.readonly_paths`. */
@@ -14,17 +16,25 @@ export interface ListedPaths {
 /** What makes no sandbox any more when it is shown, or cannot be shown by binding it. */
 const refused = /^\/$|^\/(?:proc|sys|dev)(?:\/|$)/;
 
+/** What decides about them. */
+export interface ListedPathTerms {
+  readonly home: string | null;
+  /** Real paths that no command is to see. */
+  readonly kept?: readonly string[];
+  /** Directories in which this program looks for programs: the PATH. */
+  readonly programs?: readonly string[];
+}
+
 /**
  * Each by its real path, and by the path that is listed where that is another.
  *
- * @param kept real paths that no command is to see
  * @throws RuntimeError `config_invalid` for a path that is missing or makes no sense, naming it.
  */
 export function readListedPaths(
   listed: ListedPaths,
-  home: string | null,
-  kept: readonly string[] = [],
+  { home, kept = [], programs = [] }: ListedPathTerms,
 ): readonly Mount[] {
+  const run = placesOfPrograms(programs);
   const read = (key: keyof ListedPaths, kind: "writable" | "readonly") =>
     listed[key].flatMap((path, index) => {
       const where = `security.sandbox.${key}[${index}] = ${JSON.stringify(path)}`;
@@ -36,11 +46,23 @@ export function readListedPaths(
       if (refused.test(source)) throw wrong(`${where}: with it there is no sandbox left: name what is needed below it`);
       if (kept.some((place) => isBelow(source, place)))
         throw wrong(`${where}: there this program keeps its records of running commands: name another`);
+      // As root a command could put a program there that the host finds first, and runs without a sandbox.
+      const owner = run.find((place) => isBelow(source, place) || isBelow(place, source));
+      if (kind === "writable" && owner !== undefined)
+        throw wrong(`${where}: the host itself runs programs from ${owner}: list a place of its own`);
       const own: Mount = { kind, at: source, source };
       return at === source ? [own] : [own, { kind, at, source, links }];
     });
   // What is listed as both is writable.
   return [...read("readonly_paths", "readonly"), ...read("writable_paths", "writable")];
+}
+
+/** Where the system has programs and libraries, by real paths: of the PATH that alone is trusted with a sandbox program. */
+function placesOfPrograms(path: readonly string[]): readonly string[] {
+  const places = [...systemPrograms.filter((place) => place !== "/usr"), ...defaultPath.split(":"), ...path];
+  return [...new Set(places.flatMap((place) => realPathOf(place) ?? []))].filter((place) =>
+    systemPrograms.some((system) => isBelow(place, realPathOf(system) ?? system)),
+  );
 }
 
 const homeless = (where: string) => `${where}: there is no home directory here: give an absolute path`;

@@ -44,9 +44,10 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const filter = seccompFilter(process.arch);
   const home = absoluteOrNull(place.env["HOME"]);
   const stateDirectory = realPathOf(place.stateDirectory) ?? place.stateDirectory;
-  const listed = readListedPaths(sandbox, home, [stateDirectory]);
   const system = findSystemPaths();
   const path = place.env["PATH"] ?? "";
+  const programs = path.split(":").filter((entry) => entry.startsWith("/"));
+  const listed = readListedPaths(sandbox, { home, kept: [stateDirectory], programs });
   const toolchains = findToolchains({ path, home, system: system.always, env: place.env });
   const mounts = [...system.always, ...system.withNetwork, ...toolchains, ...listed];
   const settings = copySettings(place.ownDirectory, mounts);
@@ -59,6 +60,7 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
     },
     settings: settings.directory,
     system: system.always,
+    writable: listed.flatMap((mount) => (mount.kind === "writable" ? [mount.source] : [])),
     ownDirectory: place.ownDirectory,
     filter,
   });
