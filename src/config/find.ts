@@ -115,8 +115,7 @@ async function refuseContested(
 ): Promise<void> {
   for (const other of candidates) {
     if (other.path === path) continue;
-    // What this user cannot read was not made for this user.
-    const text = await places.readText(other.path).catch(() => null);
+    const text = await readBeside(path, other.path, places);
     if (text === null) continue;
     if (other.origin === "project" && (other.shared !== true || mentions(text, tables))) {
       const which = `There are two configurations in the working directory, ${path} and ${other.path}`;
@@ -129,6 +128,18 @@ async function refuseContested(
       const which = `${path} would be used in the place of your own ${other.path}, which asks for a sandbox`;
       throw new RuntimeError("config_invalid", `${which}, and a command may have made it: name the one you mean`);
     }
+  }
+}
+
+/** A command may also have taken away the right to read what it was ruled by: unreadable is not missing. */
+async function readBeside(path: string, other: string, places: ConfigPlaces): Promise<string | null> {
+  try {
+    return await places.readText(other);
+  } catch (cause) {
+    const why = `${path} was found, but ${other} cannot be read and may be the one that is meant (${messageOf(cause)})`;
+    throw new RuntimeError("config_invalid", `${why}: make it readable, remove it, or name the one you mean`, {
+      cause,
+    });
   }
 }
 

@@ -177,6 +177,24 @@ describe("a project's file is not taken", () => {
     },
   );
 
+  test.each([
+    ["the project's other one", "/project/.prx/config.toml"],
+    ["one that may be another program's", "/project/config.toml"],
+    ["the user's own", user],
+  ])("beside %s that cannot be read: a command may have taken the right away", async (_, unreadable) => {
+    const machine = places({ files: { "/project/prx-runtime.toml": ours } });
+    const readText = async (path: string) => {
+      if (path === unreadable) throw new Error("EACCES: permission denied");
+      return machine.readText(path);
+    };
+    const search = (flag?: string) => findConfig({ ...machine, readText }, { flag, tables: definition.tables });
+    await expect(search()).rejects.toMatchObject({
+      code: "config_invalid",
+      message: `/project/prx-runtime.toml was found, but ${unreadable} cannot be read and may be the one that is meant (EACCES: permission denied): make it readable, remove it, or name the one you mean`,
+    });
+    expect((await search("prx-runtime.toml")).found?.origin).toBe("flag");
+  });
+
   test.each(["", '[security.sandbox]\nbackend = "none"', '[runtime]\nbackend = "native"'])(
     "in the place of another of the user's own it is: %j",
     async (text) => {
