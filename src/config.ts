@@ -170,6 +170,11 @@ export function configFile(config: Config): string | null {
   return provenanceOf(config).file ?? null;
 }
 
+/** The names of the top-level tables that it may have. */
+export function configTables(config: Config): readonly string[] {
+  return provenanceOf(config).definition.tables;
+}
+
 /** Every tool that the configuration knows by name: custom tools, and those that only have an image of their own. */
 export function toolNames(config: Config): ReadonlySet<string> {
   return provenanceOf(config).toolNames;

@@ -20,6 +20,7 @@ import { watchCpuTime } from "./cpu-time.ts";
 import { drainable } from "./drain.ts";
 import type { NativeArtifact } from "./lower.ts";
 import { resolveCommand, statOf } from "./resolve-command.ts";
+import { refuseOtherNames } from "./sandbox/kept-files.ts";
 import { keptPlaces, whyKept } from "./sandbox/kept-places.ts";
 import { type Placeholders, placeMissing } from "./sandbox/protected-paths.ts";
 import { sandboxed } from "./sandbox/sandboxed-spawn.ts";
@@ -53,8 +54,9 @@ export async function startNative(start: NativeStart): Promise<Execution> {
   try {
     const artifact = start.artifactIn(workingDir);
     if (artifact.sandbox !== null) {
-      const { protectedPaths, ownDirectory } = artifact.sandbox;
+      const { protectedPaths, keptFiles, ownDirectory } = artifact.sandbox;
       placeholders = placeMissing(workingDir, protectedPaths, { ownDirectory, id: plan.id });
+      refuseOtherNames([...keptFiles, ...protectedPaths.map((name) => `${workingDir}/${name}`)]);
       refuseReplaced(artifact.sandbox.view);
     }
     putFiles(start, artifact, workingDir);

@@ -77,6 +77,20 @@ export async function findConfig(
   return { found: null, looked };
 }
 
+/**
+ * The files that a start in this working directory may read, whatever names the one for this start: as far as they are there.
+ * One that cannot be read is there.
+ */
+export async function standingConfigs(places: ConfigPlaces, tables: readonly string[]): Promise<readonly string[]> {
+  const named = namedPath(places, undefined);
+  const standing: string[] = [];
+  for (const { path, shared } of [...(named === null ? [] : [named]), ...defaultPaths(places)]) {
+    const text = await places.readText(path).catch(() => undefined);
+    if (text !== null && (shared !== true || text === undefined || mentions(text, tables))) standing.push(path);
+  }
+  return standing;
+}
+
 interface Candidate {
   readonly path: string;
   readonly origin: ConfigOrigin;

@@ -1,7 +1,7 @@
 /** `--sandbox`: a command works in the directory it is typed in and sees nothing else; what cannot be is refused. */
 
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { missing, need } from "../fixtures/needed.ts";
 import { makePlace, prx, runtimeNames, textOf } from "./cli-process.ts";
@@ -130,6 +130,54 @@ describe("a command cannot change what rules the next one", () => {
     expect(await run(cwd, "--config", "prx-runtime.toml", "--sandbox", "bubblewrap", "--", "true")).toMatchObject({
       code: 0,
     });
+  });
+
+  test("by links on the way to the configuration", async () => {
+    const cwd = make("led");
+    mkdirSync(join(folder, "conf"));
+    writeFileSync(join(folder, "conf/config.toml"), toml("bubblewrap"));
+    symlinkSync("../conf", join(cwd, "conf"));
+    symlinkSync("conf", join(cwd, ".prx"));
+    const refused = (link: string) => ({
+      code: 77,
+      stderr: expect.stringContaining(`is the link ${join(cwd, link)}:`),
+    });
+    expect(await run(cwd, "--", "true")).toMatchObject(refused(".prx"));
+    rmSync(join(cwd, ".prx"));
+    expect(await run(cwd, "--config", "conf/config.toml", "--", "true")).toMatchObject(refused("conf"));
+    expect(await run(cwd, "--config", join(folder, "conf/config.toml"), "--", "true")).toMatchObject({ code: 0 });
+  });
+
+  test.each(["bubblewrap", "firejail"])("in a file that another start reads, under %s", async (backend) => {
+    const cwd = make(`beside-${backend}`);
+    const read = join(folder, `read-${backend}.toml`);
+    writeFileSync(read, toml(backend));
+    const home = { XDG_CONFIG_HOME: join(cwd, "xdg"), PRX_CONFIG: read };
+    const files = ["prx-runtime.toml", ".prx/config.toml", "config.toml", "xdg/prx-runtime/config.toml"];
+    for (const file of files) {
+      mkdirSync(dirname(join(cwd, file)), { recursive: true });
+      writeFileSync(join(cwd, file), toml("auto"));
+    }
+    const started = (script: string) =>
+      prx("node", ["run", "--", "sh", "-c", script], { env: { ...plain, ...home }, cwd });
+    await started(`for f in ${files.join(" ")}; do echo evil > $f; mv $f f; done; mv .prx xdg /tmp`);
+    expect(files.map((file) => readFileSync(join(cwd, file), "utf8"))).toEqual(files.map(() => toml("auto")));
+    // Another program's is nobody's business here.
+    writeFileSync(join(cwd, "config.toml"), 'title = "a site"');
+    await started("echo more > config.toml");
+    expect(readFileSync(join(cwd, "config.toml"), "utf8")).toBe("more\n");
+  });
+
+  test("by another name of it", async () => {
+    const cwd = make("twice");
+    const file = join(folder, "twice.toml");
+    writeFileSync(file, toml("bubblewrap"));
+    linkSync(file, join(cwd, "same"));
+    expect(await run(cwd, "--config", file, "--", "sh", "-c", "echo > same")).toMatchObject({
+      code: 77,
+      stderr: expect.stringContaining("has another name"),
+    });
+    expect(readFileSync(file, "utf8")).toBe(toml("bubblewrap"));
   });
 
   test("by a link in the place of the configuration", async () => {

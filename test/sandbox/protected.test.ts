@@ -87,7 +87,6 @@ describe.each(tried)("in %s", (backend, obstacle) => {
   test("no file of a request changes them, by whatever name, and nothing is written before that is told", async () => {
     mkdirSync(join(project, "kept/open"), { recursive: true });
     writeFileSync(join(project, "profile"), "mine");
-    linkSync(join(project, "profile"), join(project, "same"));
     symlinkSync(".git/hooks", join(project, "hooks"));
     symlinkSync(".", join(project, "here"));
     const keys = {
@@ -102,21 +101,14 @@ describe.each(tried)("in %s", (backend, obstacle) => {
         workingDir: project,
         files: { first: "x", [path]: "evil" },
       });
-    const ways = [
-      ".git/hooks/pre-commit",
-      "hooks/pre-commit",
-      "here/.git/hooks/a/b",
-      "here/.bashrc",
-      "same",
-      "kept/file",
-    ];
+    const ways = [".git/hooks/pre-commit", "hooks/pre-commit", "here/.git/hooks/a/b", "here/.bashrc", "kept/file"];
     for (const path of ways) {
       await expect(put(path), path).rejects.toMatchObject({
         code: "policy_unenforceable",
         message: expect.stringMatching(`^File ${path} would change .* leave it out`),
       });
     }
-    expect(readdirSync(project).sort()).toEqual([".git", "here", "hooks", "kept", "profile", "same"]);
+    expect(readdirSync(project).sort()).toEqual([".git", "here", "hooks", "kept", "profile"]);
     expect([readdirSync(join(project, ".git")), readFileSync(join(project, "profile"), "utf8")]).toEqual([[], "mine"]);
     await put("kept/open/file");
     expect(readFileSync(join(project, "kept/open/file"), "utf8")).toBe("evil");
@@ -131,6 +123,16 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     const options = { workingDir: project, files: { same: "new" } };
     expect((await runtime.execute("/bin/cat", ["same"], options)).stdout).toBe("new");
     expect(readFileSync(join(project, ".git/hooks/pre-commit"), "utf8")).toBe("mine");
+  });
+
+  test("a protected file that has another name is an error before anything runs", async () => {
+    writeFileSync(join(project, "profile"), "mine");
+    linkSync(join(project, "profile"), join(project, "same"));
+    await expect(run({ protected_paths: ["profile"] }, "echo evil > same")).rejects.toMatchObject({
+      code: "policy_unenforceable",
+      message: expect.stringContaining(`${join(project, "profile")} is to stay as it is, and has another name`),
+    });
+    expect(readFileSync(join(project, "profile"), "utf8")).toBe("mine");
   });
 
   test("a link on the way to a protected name is an error before anything runs", async () => {

@@ -125,7 +125,8 @@ describe("an ending", () => {
         exited: Promise.resolve(exit),
       };
     };
-    const artifact = { program, view, settings, ownDirectory, filter: new Uint8Array([1, 2]), protectedPaths: [] };
+    const kept = { protectedPaths: [], keptFiles: [] };
+    const artifact = { program, view, settings, ownDirectory, filter: new Uint8Array([1, 2]), ...kept };
     const child = sandboxed(spawn, artifact, { id: "1", file: request.file })(request) as Child;
     return { child, seen: () => seen };
   }

@@ -2,6 +2,7 @@
 
 import { posix } from "node:path";
 import type { ExecutionPlan, Verdict } from "../../../src/types.ts";
+import type { KeptFile } from "./kept-files.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
 import type { SettingsCopy } from "./settings-copy.ts";
 import type { SystemPaths } from "./system-paths.ts";
@@ -16,8 +17,8 @@ export interface SandboxFacts {
   readonly listed: readonly Mount[];
   /** Relative to the working directory. */
   readonly protectedPaths: readonly string[];
-  /** The file that rules all this: where it is, and by which name it was found. */
-  readonly configFile: { readonly real: string; readonly named: string } | null;
+  /** The file that rules all this, and those that may rule the next start. */
+  readonly configFiles: readonly KeptFile[];
   /** The operator's home, by its name and by its real path. */
   readonly homes: readonly string[];
   /** Where this user's hosts keep their records. */
@@ -32,6 +33,8 @@ export interface SandboxFacts {
 export interface SandboxArtifact extends Pick<SandboxFacts, "program" | "settings" | "ownDirectory" | "filter"> {
   readonly view: SandboxView;
   readonly protectedPaths: readonly string[];
+  /** Files that stay as they are, wherever they are. */
+  readonly keptFiles: readonly string[];
 }
 
 /** Stands for the directory that is made when the command starts. */
@@ -41,6 +44,7 @@ const unmade = "/tmp/(private directory)";
 export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDir: string | null): SandboxArtifact {
   const network = plan.network === "all";
   const etc: Mount = { kind: "readonly", at: "/etc", source: facts.settings.directory, isSystem: true };
+  const keptFiles = facts.configFiles.map(({ real }) => real);
   const view = composeView({
     system: [etc, ...facts.system.always, ...(network ? facts.system.withNetwork : [])],
     toolchains: facts.toolchains,
@@ -48,12 +52,12 @@ export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDi
     workingDir: workingDir ?? unmade,
     home: normalHome(plan.env["HOME"]),
     protectedPaths: facts.protectedPaths,
-    keptFiles: facts.configFile === null ? [] : [facts.configFile.real],
+    keptFiles,
     hidden: [facts.stateDirectory],
     network,
   });
   const { program, settings, ownDirectory, filter, protectedPaths } = facts;
-  return { program, settings, ownDirectory, filter, view, protectedPaths };
+  return { program, settings, ownDirectory, filter, view, protectedPaths, keptFiles };
 }
 
 /** As it is written it may lead around what is compared with it. */
@@ -94,11 +98,15 @@ function ownsProgram({ mounts }: SandboxView, { file }: SandboxProgram): string 
 }
 
 /** What a link leads to can be kept as it is, and the link cannot. */
-function ownsConfig({ mounts }: SandboxView, { configFile }: SandboxFacts): string | null {
-  if (configFile === null || configFile.named === configFile.real) return null;
-  const owner = mounts.find((mount) => mount.kind === "writable" && isBelow(configFile.named, mount.source));
-  if (owner === undefined) return null;
-  return `The command can write ${owner.at}, where the configuration is the link ${configFile.named}: name the file that it leads to`;
+function ownsConfig({ mounts }: SandboxView, { configFiles }: SandboxFacts): string | null {
+  for (const { real, links } of configFiles) {
+    for (const link of links) {
+      const owner = mounts.find((mount) => mount.kind === "writable" && isBelow(link, mount.source));
+      if (owner === undefined) continue;
+      return `The command can write ${owner.at}, where the configuration ${real}, or what leads to it, is the link ${link}: put what it leads to in its place, or name that`;
+    }
+  }
+  return null;
 }
 
 /** The next start would follow the link to wherever the command has it lead. */

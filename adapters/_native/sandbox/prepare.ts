@@ -1,11 +1,11 @@
 /** The sandbox that the operator asks for, as it can be had on this machine. */
 
-import { basename, dirname, join } from "node:path";
-import { type Config, configFile } from "../../../src/config.ts";
+import type { Config } from "../../../src/config.ts";
 import type { Availability } from "../../../src/types.ts";
 import { realPathOf } from "../real-path.ts";
 import { seccompFilter } from "../seccomp-filter.ts";
 import { findSandbox, type SandboxName } from "./find-sandbox.ts";
+import { keptConfigs } from "./kept-files.ts";
 import { readListedPaths, readNamedProgram } from "./listed-paths.ts";
 import type { SandboxFacts } from "./lower-sandbox.ts";
 import { copySettings } from "./settings-copy.ts";
@@ -73,7 +73,7 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const { ownDirectory } = place;
   const { program } = found;
   const own = {
-    configFile: placeOf(configFile(config)),
+    configFiles: await keptConfigs(config),
     homes: [home, home === null ? null : realPathOf(home)].filter((path) => path !== null),
     stateDirectory,
     ownDirectory,
@@ -81,13 +81,6 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const protectedPaths = sandbox.protected_paths;
   const facts = { program, system, settings, toolchains, listed, protectedPaths, filter, ...own };
   return { facts, unavailable: null };
-}
-
-/** By its real path, and by its name in the real directory that holds it. */
-function placeOf(file: string | null): SandboxFacts["configFile"] {
-  if (file === null) return null;
-  const named = join(realPathOf(dirname(file)) ?? dirname(file), basename(file));
-  return { named, real: realPathOf(file) ?? named };
 }
 
 function absoluteOrNull(path: string | undefined): string | null {
