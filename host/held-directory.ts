@@ -1,6 +1,16 @@
 /** Directories and files that are held by what they are, so that nobody can put another in their place before they are used. */
 
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, realpathSync, type Stats } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../src/errors.ts";
 
@@ -83,10 +93,13 @@ export interface HeldFile {
   close(): void;
 }
 
-/** @throws Error where nothing is there. */
-export function holdFile(place: string): HeldFile {
-  if (!canHold) return { path: place, stats: lstatSync(place), close: () => {} };
-  const fd = openSync(place, withoutOpening | constants.O_NOFOLLOW);
+/**
+ * @param followsLinks whether what a link leads to is held, in the place of the link
+ * @throws Error where nothing is there.
+ */
+export function holdFile(place: string, { followsLinks = false } = {}): HeldFile {
+  if (!canHold) return { path: place, stats: followsLinks ? statSync(place) : lstatSync(place), close: () => {} };
+  const fd = openSync(place, withoutOpening | (followsLinks ? 0 : constants.O_NOFOLLOW));
   return {
     path: `/proc/self/fd/${fd}`,
     get stats() {
