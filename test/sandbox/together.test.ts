@@ -128,6 +128,14 @@ describe.each(tried)("in %s", (backend, obstacle) => {
   });
 });
 
+/** bubblewrap, with something that happens before anything is mounted. */
+function delayed(place: string, script: string): string {
+  const bwrap = join(place, "bwrap");
+  writeFileSync(bwrap, `#!/bin/sh\n${script}\nexec bwrap "$@"\n`);
+  chmodSync(bwrap, 0o755);
+  return bwrap;
+}
+
 test("what was mounted in the place of a working directory is no command's", { timeout: 60_000 }, async (context) => {
   need(context, tried.find(([name]) => name === "bubblewrap")?.[1] ?? null);
   const place = realpathSync(mkdtempSync(join(tmpdir(), "late-")));
@@ -136,12 +144,10 @@ test("what was mounted in the place of a working directory is no command's", { t
   mkdirSync(inner, { recursive: true });
   mkdirSync(join(place, "secret"));
   // At the last moment before anything is mounted.
-  const bwrap = join(place, "bwrap");
-  writeFileSync(
-    bwrap,
-    `#!/bin/sh\n[ ! -e ${place}/late ] || { mv ${inner} ${place}/away; ln -s ${place}/secret ${inner}; }\nexec bwrap "$@"\n`,
+  const bwrap = delayed(
+    place,
+    `[ ! -e ${place}/late ] || { mv ${inner} ${place}/away; ln -s ${place}/secret ${inner}; }`,
   );
-  chmodSync(bwrap, 0o755);
   await using runtime = await sandboxedRuntime("bubblewrap", { bubblewrap_program: bwrap });
   const write = () => runtime.execute("/bin/sh", ["-c", "echo there > mark; echo begun"], { workingDir: inner });
   const outer = runtime.execute("/bin/sh", ["-c", "until [ -e enough ]; do sleep 0.01; done"], { workingDir: project });
@@ -162,16 +168,39 @@ test("what was mounted in the place of a listed path is shown to nobody, where a
   mkdirSync(inner, { recursive: true });
   mkdirSync(join(place, "secret"));
   writeFileSync(join(place, "secret/file"), "secret");
-  const bwrap = join(place, "bwrap");
-  writeFileSync(
-    bwrap,
-    `#!/bin/sh\n[ ! -e ${place}/late ] || { mv ${inner} ${place}/away; ln -s ${place}/secret ${inner}; }\nexec bwrap "$@"\n`,
+  const bwrap = delayed(
+    place,
+    `[ ! -e ${place}/late ] || { mv ${inner} ${place}/away; ln -s ${place}/secret ${inner}; }`,
   );
-  chmodSync(bwrap, 0o755);
   await using runtime = await sandboxedRuntime("bubblewrap", { bubblewrap_program: bwrap, readonly_paths: [inner] });
   await using _other = await sandboxedRuntime("bubblewrap");
   const look = () => runtime.execute("/bin/sh", ["-c", `cat ${inner}/file; echo begun`]);
   expect(await look()).toMatchObject({ exitCode: 0, stdout: "begun\n" });
   writeFileSync(join(place, "late"), "");
   await expect(look()).rejects.toMatchObject({ code: "policy_unenforceable", started: "no" });
+});
+
+test("a command waits for a sandbox that it could disturb, however long that takes to be made", {
+  timeout: 60_000,
+}, async (context) => {
+  need(context, tried.find(([name]) => name === "bubblewrap")?.[1] ?? null);
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "slow-")));
+  const inner = join(place, "project/inner");
+  mkdirSync(inner, { recursive: true });
+  mkdirSync(join(place, "secret"));
+  writeFileSync(join(inner, "file"), "harmless");
+  writeFileSync(join(place, "secret/file"), "secret");
+  writeFileSync(join(place, "slow"), "");
+  const bwrap = delayed(place, `[ ! -e ${place}/slow ] || { rm ${place}/slow; sleep 7; }`);
+  await using runtime = await sandboxedRuntime("bubblewrap", { bubblewrap_program: bwrap });
+  writeFileSync(join(place, "slow"), "");
+  const slow = runtime.execute("/bin/cat", ["file"], { workingDir: inner });
+  await expect.poll(() => existsSync(join(place, "slow"))).toBe(false);
+  const script = `mv inner away; ln -s ${place}/secret inner; echo done`;
+  const swap = () => runtime.execute("/bin/sh", ["-c", script], { workingDir: join(place, "project") });
+  const late = runtime.execute("/bin/true", [], { workingDir: join(place, "project"), timeoutMs: 500 });
+  const swapping = swap();
+  expect(await late).toMatchObject({ outcome: "timed_out" });
+  expect((await slow).stdout).toBe("harmless");
+  expect((await swapping).stdout).toBe("done\n");
 });

@@ -69,9 +69,11 @@ export function beginMounting({ mounts }: SandboxView, { ownDirectory, canHold }
     .map(({ at, source }) => ({ at, node: nodeAt(source) }));
   const disturbed = others.filter((other) => other.sources.some((source) => isInside(source, writable)));
   let run: MountingRun | null = null;
+  let hasEnded = false;
+  const isOver = () => hasEnded || run?.isOver() === true;
   const isMade = () => {
-    if (!canHold) return true;
-    if (run === null || run.isOver()) return run !== null;
+    if (!canHold || isOver()) return true;
+    if (run === null) return false;
     const pid = run.initPid();
     return pid !== null && isPivoted(pid);
   };
@@ -83,22 +85,25 @@ export function beginMounting({ mounts }: SandboxView, { ownDirectory, canHold }
       run = started;
     },
     check: async () => {
-      if (!(await waitFor(isMade))) return "It was not made in time";
+      const until = performance.now() + mostMs;
+      await waitFor(() => isMade() || performance.now() > until);
+      if (!isMade()) return "It was not made in time";
       const pid = run?.initPid() ?? null;
       const wrong = pid === null ? undefined : pins.find(({ at, node }) => mountedAt(pid, at) !== node);
-      if (wrong !== undefined && run?.isOver() === false) return `Something else was mounted at ${wrong.at}`;
-      await waitFor(() => disturbed.every((other) => other.isMade()));
+      if (wrong !== undefined && !isOver()) return `Something else was mounted at ${wrong.at}`;
+      // However long the other takes: this command's own time limit runs, and ends the waiting.
+      await waitFor(() => isOver() || disturbed.every((other) => other.isMade()));
       return null;
     },
-    end: () => void running.delete(own),
+    end: () => {
+      hasEnded = true;
+      running.delete(own);
+    },
   };
 }
 
-async function waitFor(isReached: () => boolean): Promise<boolean> {
-  for (const until = performance.now() + mostMs; performance.now() < until; await pause(pollMs)) {
-    if (isReached()) return true;
-  }
-  return false;
+async function waitFor(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await pause(pollMs);
 }
 
 /** Strictly: a directory that is mounted cannot be exchanged from inside of it. */
