@@ -104,4 +104,24 @@ describe.each(tried)("in %s", (backend, obstacle) => {
       expect(await run(keys, "ls kept/data"), "by a link that no command can replace").toBe("sub\n");
     },
   );
+
+  test("the host's records are covered in a listed path also where a link leads to them", async () => {
+    const before = process.env["PRX_STATE_DIR"];
+    onTestFinished(() => setHostEnv("PRX_STATE_DIR", before));
+    const link = join(state.scratch, `state-${crypto.randomUUID()}`);
+    symlinkSync(project, link);
+    setHostEnv("PRX_STATE_DIR", join(link, "records"));
+    await using _neighbour = await sandboxedRuntime(backend);
+    const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), "elsewhere-")));
+    expect(await run({ writable_paths: [project] }, `ls -A ${project} ${project}/records`, elsewhere)).toBe(
+      `${project}:\nrecords\n\n${project}/records:\n`,
+    );
+    // By a link that a command could replace, the next host would find what that wants.
+    setHostEnv("PRX_STATE_DIR", join(project, "link/records"));
+    symlinkSync(secrets, join(project, "link"));
+    await expect(run({ writable_paths: [project] }, "true", elsewhere)).rejects.toMatchObject({
+      code: "policy_unenforceable",
+      message: expect.stringContaining(`${project}/link, by which the host's records`),
+    });
+  });
 });

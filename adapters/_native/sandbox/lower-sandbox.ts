@@ -23,6 +23,8 @@ export interface SandboxFacts {
   readonly homes: readonly string[];
   /** Where this user's hosts keep their records. */
   readonly stateDirectory: string;
+  /** The links that lead there by the name it was given, each by its own place. */
+  readonly stateLinks: readonly string[];
   /** This host's own place in it, which no command sees. */
   readonly ownDirectory: string;
   /** The system call filter; `null` where this architecture has none. */
@@ -110,13 +112,14 @@ function ownsConfig({ mounts }: SandboxView, { configFiles }: SandboxFacts): str
 }
 
 /** The next start would follow the link to wherever the command has it lead. */
-function ownsLink({ mounts }: SandboxView, { listed }: SandboxFacts): string | null {
-  for (const { at, links } of listed.flatMap((mount) => ("source" in mount ? [mount] : []))) {
-    const link = links?.find((path) => isWritable(path, mounts));
-    if (link === undefined) continue;
-    return `The command could replace the link ${link}, by which ${at} is listed: list the path that it leads to`;
-  }
-  return null;
+function ownsLink({ mounts }: SandboxView, { listed, stateLinks }: SandboxFacts): string | null {
+  const named = listed.flatMap(({ at, ...mount }) =>
+    "links" in mount ? (mount.links ?? []).map((link) => ({ link, of: `${at} is listed` })) : [],
+  );
+  const guides = [...named, ...stateLinks.map((link) => ({ link, of: "the host's records are found" }))];
+  const owned = guides.find(({ link }) => isWritable(link, mounts));
+  if (owned === undefined) return null;
+  return `The command could replace the link ${owned.link}, by which ${owned.of}: name what it leads to`;
 }
 
 function workspaceVerdict(asked: string, tooWide: string | null, name: string): Verdict {

@@ -2,7 +2,7 @@
 
 import type { Config } from "../../../src/config.ts";
 import type { Availability } from "../../../src/types.ts";
-import { realPathOf } from "../real-path.ts";
+import { type FollowedPath, followPath, realPathOf } from "../real-path.ts";
 import { seccompFilter } from "../seccomp-filter.ts";
 import { findSandbox, type SandboxName } from "./find-sandbox.ts";
 import { keptConfigs } from "./kept-files.ts";
@@ -43,14 +43,15 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   }
   const filter = seccompFilter(process.arch);
   const home = absoluteOrNull(place.env["HOME"]);
-  const stateDirectory = realPathOf(place.stateDirectory) ?? place.stateDirectory;
+  const { real: stateDirectory, links: stateLinks } = followed(place.stateDirectory);
+  const { real: ownDirectory } = followed(place.ownDirectory);
   const system = findSystemPaths();
   const path = place.env["PATH"] ?? "";
   const programs = path.split(":").filter((entry) => entry.startsWith("/"));
   const listed = readListedPaths(sandbox, { home, kept: [stateDirectory], programs });
   const toolchains = findToolchains({ path, home, system: system.always, env: place.env });
   const mounts = [...system.always, ...system.withNetwork, ...toolchains, ...listed];
-  const settings = copySettings(place.ownDirectory, mounts);
+  const settings = copySettings(ownDirectory, mounts);
   const found = await findSandbox({
     names: candidates[sandbox.backend],
     path: place.env["PATH"],
@@ -61,7 +62,7 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
     settings: settings.directory,
     system: system.always,
     writable: listed.flatMap((mount) => (mount.kind === "writable" ? [mount.source] : [])),
-    ownDirectory: place.ownDirectory,
+    ownDirectory,
     filter,
   });
   if (found.program === null) {
@@ -70,17 +71,22 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
     const sandboxed = `No sandbox can be put around commands, as security.sandbox.backend = "${sandbox.backend}" asks: ${reason}`;
     return { facts: null, unavailable: { available: false, reason: sandboxed, remedy } };
   }
-  const { ownDirectory } = place;
   const { program } = found;
   const own = {
     configFiles: await keptConfigs(config),
     homes: [home, home === null ? null : realPathOf(home)].filter((path) => path !== null),
     stateDirectory,
+    stateLinks,
     ownDirectory,
   };
   const protectedPaths = sandbox.protected_paths;
   const facts = { program, system, settings, toolchains, listed, protectedPaths, filter, ...own };
   return { facts, unavailable: null };
+}
+
+/** Inside of the sandbox, and where it is compared with listed paths, a place has one name. */
+function followed(path: string): FollowedPath {
+  return followPath(path) ?? { real: path, links: [] };
 }
 
 function absoluteOrNull(path: string | undefined): string | null {
