@@ -3,6 +3,7 @@
 import { posix } from "node:path";
 import type { ExecutionPlan, Verdict } from "../../../src/types.ts";
 import type { KeptFile } from "./kept-files.ts";
+import { keptOf, type OwnProgram, ownsItself } from "./own-program.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
 import type { SettingsCopy } from "./settings-copy.ts";
 import type { SystemPaths } from "./system-paths.ts";
@@ -19,6 +20,8 @@ export interface SandboxFacts {
   readonly protectedPaths: readonly string[];
   /** The file that rules all this, and those that may rule the next start. */
   readonly configFiles: readonly KeptFile[];
+  /** What all this is done by. */
+  readonly ownProgram: OwnProgram;
   /** The operator's home, by its name and by its real path. */
   readonly homes: readonly string[];
   /** Where this user's hosts keep their records. */
@@ -54,7 +57,7 @@ export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDi
     workingDir: workingDir ?? unmade,
     home: normalHome(plan.env["HOME"]),
     protectedPaths: facts.protectedPaths,
-    keptFiles,
+    keptFiles: [...keptFiles, ...keptOf(facts.ownProgram, workingDir, facts.listed)],
     hidden: [facts.stateDirectory],
     network,
   });
@@ -76,7 +79,11 @@ export function sandboxVerdicts(
   const { name } = facts.program;
   const enforced = (because: string): Verdict => ({ grade: "enforced", because });
   const tooWide = workingDir === null ? null : showsTooMuch(workingDir, facts);
-  const owned = ownsProgram(view, facts.program) ?? ownsConfig(view, facts) ?? ownsLink(view, facts);
+  const owned =
+    ownsProgram(view, facts.program) ??
+    ownsItself(view, facts.ownProgram) ??
+    ownsConfig(view, facts) ??
+    ownsLink(view, facts);
   const cannot = owned ?? facts.program.cannot(view);
   const withoutNetwork = enforced(`${name} gives it a network of its own, with nothing but its loopback`);
   return {

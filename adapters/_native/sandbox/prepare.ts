@@ -8,6 +8,7 @@ import { findSandbox, type SandboxName } from "./find-sandbox.ts";
 import { keptConfigs } from "./kept-files.ts";
 import { readListedPaths, readNamedProgram } from "./listed-paths.ts";
 import type { SandboxFacts } from "./lower-sandbox.ts";
+import { findOwnProgram } from "./own-program.ts";
 import { copySettings } from "./settings-copy.ts";
 import { findSystemPaths } from "./system-paths.ts";
 import { findToolchains } from "./toolchains.ts";
@@ -74,6 +75,7 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const { program } = found;
   const own = {
     configFiles: await keptConfigs(config),
+    ownProgram: findOwnProgram(),
     homes: [home, home === null ? null : realPathOf(home)].filter((path) => path !== null),
     stateDirectory,
     stateLinks,

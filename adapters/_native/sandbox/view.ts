@@ -40,7 +40,7 @@ export interface ViewParts {
   readonly home: string | null;
   /** Names in the working directory that stay as they are, or stay missing. */
   readonly protectedPaths: readonly string[];
-  /** Files of the host that stay as they are, wherever they would be writable. */
+  /** Files and directories of the host that stay as they are, wherever they would be writable. */
   readonly keptFiles: readonly string[];
   /** Directories of the host that nothing else may show. */
   readonly hidden: readonly string[];
