@@ -129,9 +129,10 @@ function scriptFault(
   return seen === null ? { fault: `names an interpreter that is missing: ${JSON.stringify(interpreter)}` } : "ready";
 }
 
-/** A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it. */
+/** As a path, of a head as latin1. A carriage return belongs to the name, as it does for the kernel: scripts with the line ends of Windows fail by it. */
 export function interpreterIn(head: string): string | null {
-  return /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1] ?? null;
+  const bytes = /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
+  return bytes === undefined ? null : Buffer.from(bytes, "latin1").toString("utf8");
 }
 
 /** As latin1; `null` for what cannot be read. */

@@ -55,6 +55,12 @@ describe("the search", () => {
   });
 });
 
+test("an interpreter is found by a name beyond ASCII, and told by it", () => {
+  write("путь/sh", script, 0o755);
+  expect(found(write("beyond", `#!${at("путь/sh")}\n`, 0o755))).toBe(at("beyond"));
+  expect(found(write("nowhere", "#!/нет/sh\n", 0o755))).toContain('is missing: "/нет/sh"');
+});
+
 describe("what cannot be run", () => {
   const cannot = (file: string, why: string) => `not_executable: Command cannot be executed: ${file} ${why}`;
   const fifo = at("fifo");

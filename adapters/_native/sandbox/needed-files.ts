@@ -16,9 +16,8 @@ export function neededFiles(file: string, workingDir: string, sight: Sight = own
   let last = file;
   for (let found = 0; found < mostInterpreters; found++) {
     const head = opened(last, sight, readHead);
-    const named = head === null ? null : interpreterIn(head);
-    if (named === null) break;
-    const interpreter = Buffer.from(named, "latin1").toString("utf8");
+    const interpreter = head === null ? null : interpreterIn(head);
+    if (interpreter === null) break;
     needed.push(interpreter);
     // Put together as it is: what `..` leads to depends on links.
     last = interpreter.startsWith("/") ? interpreter : `${workingDir}/${interpreter}`;
