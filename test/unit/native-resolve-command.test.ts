@@ -58,7 +58,7 @@ describe("the search", () => {
 test("an interpreter is found by a name beyond ASCII, and told by it", () => {
   write("путь/sh", script, 0o755);
   expect(found(write("beyond", `#!${at("путь/sh")}\n`, 0o755))).toBe(at("beyond"));
-  expect(found(write("nowhere", "#!/нет/sh\n", 0o755))).toContain('is missing: "/нет/sh"');
+  expect(found(write("unknown", "#!/нет/sh\n", 0o755))).toContain('is missing: "/нет/sh"');
 });
 
 describe("what cannot be run", () => {
