@@ -1,9 +1,9 @@
 /** What the command reads: this process's stdin, a file, or nothing. */
 
-import { createReadStream, fstatSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import process from "node:process";
 import { isatty } from "node:tty";
-import { reasonOf } from "../host/held-directory.ts";
+import { type HeldFile, reasonOf } from "../host/held-directory.ts";
 import { holdNamed } from "../host/named-files.ts";
 import { RuntimeError } from "../src/errors.ts";
 
@@ -61,11 +61,51 @@ function openFile(path: string, places: readonly string[]): ReadableStream<Uint8
     const held = holdNamed(path, places);
     const { close } = held;
     if (held.stats.isDirectory()) throw new Error("it is a directory");
-    // It is opened in its own time: a pipe may be waiting for its other end.
+    if (held.stats.isFIFO()) return streamOf(readPipe(held));
+    // It is opened in its own time: a device may be waiting for something.
     return streamOf(createReadStream(held.path).once("close", close));
   } catch (cause) {
     const reason = reasonOf(cause);
     throw new RuntimeError("files_failed", `File ${path} of --stdin cannot be read: ${reason}`, { cause });
+  }
+}
+
+const chunkBytes = 65_536;
+const lookMs = 10;
+
+/**
+ * A pipe is looked at again and again: this process could not end while one of its threads waits for the other end to be
+ * opened, or to be written to. Until somebody writes it is not over; who only opens and closes it meanwhile may go unseen.
+ */
+function readPipe({ path, close }: HeldFile): Chunks {
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  close();
+  let isOpen = true;
+  const destroy = () => {
+    if (isOpen) closeSync(fd);
+    isOpen = false;
+  };
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    let hadWriter = false;
+    while (isOpen) {
+      const chunk = readNow(fd);
+      if (chunk?.length === 0 && hadWriter) return destroy();
+      hadWriter ||= chunk?.length !== 0;
+      if (chunk !== null && chunk.length > 0) yield chunk;
+      else await new Promise((resolve) => setTimeout(resolve, lookMs));
+    }
+  }
+  return { [Symbol.asyncIterator]: chunks, destroy };
+}
+
+/** Empty where nobody has the other end; `null` where nothing has been written yet. */
+function readNow(fd: number): Uint8Array | null {
+  const buffer = new Uint8Array(chunkBytes);
+  try {
+    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, null));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EAGAIN") return null;
+    throw error;
   }
 }
 

@@ -148,6 +148,9 @@ function readFiles(pairs: readonly FilePair[], places: readonly string[]): Reado
     try {
       const held = holdNamed(hostFile, places);
       try {
+        // Whoever opens a pipe waits for its other end, and a device may have no end.
+        if (!held.stats.isFile())
+          throw new Error(held.stats.isDirectory() ? "it is a directory" : "it is not a regular file");
         files[path] = { content: readFileSync(held.path), executable: (held.stats.mode & 0o111) !== 0 };
       } finally {
         held.close();

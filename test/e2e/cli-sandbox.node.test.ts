@@ -1,10 +1,22 @@
 /** `--sandbox`: a command works in the directory it is typed in and sees nothing else; what cannot be is refused. */
 
-import { linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { missing, need } from "../fixtures/needed.ts";
-import { makePlace, prx, runtimeNames, textOf } from "./cli-process.ts";
+import { makePlace, prx, runtimeNames, start, textOf } from "./cli-process.ts";
 
 const { folder, env } = makePlace();
 const project = join(folder, "project");
@@ -70,6 +82,37 @@ describe.each(runtimeNames)("on %s", (runtime) => {
     expect(code).toBe(0);
     expect(stdout).toContain(`writable: ${project}`);
     expect(stdout).toContain('"--unshare-all"');
+  });
+});
+
+describe.each(runtimeNames)("a pipe that a command has made, on %s", (runtime) => {
+  const pipe = `pipe-${runtime}`;
+  beforeAll(() => void execFileSync("mkfifo", [join(project, pipe)]));
+  const begin = (...flags: string[]) =>
+    start(runtime, ["run", "--sandbox", "bubblewrap", ...flags, "--", "cat"], { env, cwd: project });
+
+  test("is none of the files of a request", async () => {
+    const said = { code: 74, stderr: expect.stringContaining("it is not a regular file") };
+    expect(textOf(await begin("--file", `x=${pipe}`).ended)).toMatchObject(said);
+  });
+
+  test("is read as stdin to its end, and waited for until an interrupt", async () => {
+    const whole = begin("--stdin", pipe);
+    const fd = openSync(join(project, pipe), constants.O_RDWR);
+    writeSync(fd, "one");
+    await whole.saw("one");
+    writeSync(fd, "two");
+    await whole.saw("onetwo");
+    whole.child.kill("SIGINT");
+    expect(await whole.ended).toMatchObject({ code: 130 });
+    closeSync(fd);
+    const waiting = begin("--stdin", pipe);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    waiting.child.kill("SIGINT");
+    expect(await waiting.ended).toMatchObject({ code: 130 });
+    const read = begin("--stdin", pipe);
+    execFileSync("sh", ["-c", `printf all > ${pipe}`], { cwd: project });
+    expect(textOf(await read.ended)).toMatchObject({ code: 0, stdout: "all" });
   });
 });
 
