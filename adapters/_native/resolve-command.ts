@@ -48,18 +48,24 @@ export const ownSight: Sight = (file) => {
 export function resolveCommand(command: string, search: CommandSearch, sight: Sight = ownSight): string {
   let refusal: string | null = null;
   let hidden: RuntimeError | null = null;
+  let unmet: RuntimeError | null = null;
   for (const file of commandCandidates(command, search)) {
     const wrong = whyNot(file, search.workingDir, sight);
     if (wrong === "ready") return file;
-    if (wrong instanceof RuntimeError) hidden ??= wrong;
+    if (wrong instanceof RuntimeError) unmet ??= wrong;
+    else if (wrong !== null && "hidden" in wrong) hidden ??= wrong.hidden;
     else if (wrong !== null) refusal ??= `${file} ${wrong.fault}`;
   }
   if (refusal !== null) {
     throw new RuntimeError("not_executable", `Command cannot be executed: ${refusal}`, { backend: "native" });
   }
-  if (hidden !== null) throw hidden;
-  const where = namesPath(command, search.platform) ? "" : `: no entry of PATH (${searchPath(search)}) has it`;
-  throw new RuntimeError("command_not_found", `Command not found: ${command}${where}`, { backend: "native" });
+  if (unmet !== null) throw unmet;
+  const isPath = namesPath(command, search.platform);
+  if (hidden !== null && isPath) throw hidden;
+  // What is hidden may be none of it: a PATH has many entries, and a name may be misspelt.
+  const [entries, hint] = hidden === null ? ["no entry", ""] : ["no entry that is seen", `. ${hidden.message}`];
+  const where = isPath ? "" : `: ${entries} of PATH (${searchPath(search)}) has it`;
+  throw new RuntimeError("command_not_found", `Command not found: ${command}${where}${hint}`, { backend: "native" });
 }
 
 /** `null` for what is not there, or cannot be reached. */
@@ -76,10 +82,16 @@ interface Fault {
   readonly fault: string;
 }
 
-/** `null`: it is not there. */
-function whyNot(file: string, workingDir: string, sight: Sight): "ready" | Fault | RuntimeError | null {
+/** A file that is kept from the command, if it is there at all. */
+interface Hidden {
+  readonly hidden: RuntimeError;
+}
+
+/** `null`: it is not there. An error: it is there, and its interpreter is kept from the command. */
+function whyNot(file: string, workingDir: string, sight: Sight): "ready" | Fault | Hidden | RuntimeError | null {
   const seen = sight(file);
-  if (seen === null || seen instanceof RuntimeError) return seen;
+  if (seen === null) return null;
+  if (seen instanceof RuntimeError) return { hidden: seen };
   try {
     const head = headOf(file, seen);
     if (typeof head !== "string") return head ?? "ready";

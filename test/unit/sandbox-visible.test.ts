@@ -111,6 +111,16 @@ describe.skipIf(process.platform !== "linux")("what is named directly", () => {
     expect(found("program", `${at("hidden")}:/usr/bin`)).toContain(line);
   });
 
+  test("is not what a name on the PATH has to be: first it is told that no entry that is seen has it", () => {
+    const path = `${at("hidden")}:${tools}:/usr/bin`;
+    expect(found("misspelt", path)).toBe(
+      `command_not_found: Command not found: misspelt: no entry that is seen of PATH (${path}) has it. Command ${at("hidden/misspelt")} is not seen in the sandbox: if it is there, ${line}`,
+    );
+    expect(found("misspelt", tools)).toBe(
+      `command_not_found: Command not found: misspelt: no entry of PATH (${tools}) has it`,
+    );
+  });
+
   test("leads, by links where no command works, to what has to be shown", () => {
     symlinkSync(at("hidden/program"), at("tools/to-program"));
     expect(found("to-program", tools)).toContain(`Command ${at("tools/to-program")} is not seen`);
