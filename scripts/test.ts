@@ -109,7 +109,7 @@ function readOptions() {
     options: {
       runtime: { type: "string", default: Object.keys(runtimes).join(",") },
       suite: { type: "string", default: "" },
-      "limit-minutes": { type: "string", default: "25" },
+      "limit-minutes": { type: "string", default: "35" },
     },
   });
   const chosen = values.runtime.split(",");
