@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   realpathSync,
+  rmdirSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -104,7 +105,7 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     symlinkSync(secret, join(project, "link"));
     copyFileSync(fileURLToPath(new URL("../fixtures/exchange.py", import.meta.url)), join(project, "exchange.py"));
     const stop = new AbortController();
-    const exchanging = runtime.stream(python, ["exchange.py", "inner", "link"], {
+    const exchanging = runtime.stream(python, ["exchange.py", "inner", "link", "500"], {
       workingDir: project,
       signal: stop.signal,
     });
@@ -119,7 +120,8 @@ describe.each(tried)("in %s", (backend, obstacle) => {
             ({ code }: RuntimeError) => code,
           ),
         );
-        if (seen.filter((text) => text === "harmless").length >= 20) break;
+        const shown = seen.filter((text) => text === "harmless").length;
+        if (Math.min(shown, seen.length - shown) >= 10) break;
       }
       expect(seen).toContain("harmless");
       expect(seen).not.toContain("secret");
@@ -128,12 +130,18 @@ describe.each(tried)("in %s", (backend, obstacle) => {
   });
 });
 
-/** bubblewrap, with something that happens before anything is mounted. */
+/** bubblewrap, with something that happens at the last moment before anything is mounted. */
 function delayed(place: string, script: string): string {
   const bwrap = join(place, "bwrap");
   writeFileSync(bwrap, `#!/bin/sh\n${script}\nexec bwrap "$@"\n`);
   chmodSync(bwrap, 0o755);
   return bwrap;
+}
+
+/** bubblewrap, with a link to the secrets of a place where a path of it was, as soon as it is said to be late. */
+function linking(place: string, path: string): string {
+  mkdirSync(join(place, "secret"));
+  return delayed(place, `[ ! -e ${place}/late ] || { mv ${path} ${place}/away; ln -s ${place}/secret ${path}; }`);
 }
 
 test("what was mounted in the place of a working directory is no command's", { timeout: 60_000 }, async (context) => {
@@ -142,12 +150,7 @@ test("what was mounted in the place of a working directory is no command's", { t
   const project = join(place, "project");
   const inner = join(project, "inner");
   mkdirSync(inner, { recursive: true });
-  mkdirSync(join(place, "secret"));
-  // At the last moment before anything is mounted.
-  const bwrap = delayed(
-    place,
-    `[ ! -e ${place}/late ] || { mv ${inner} ${place}/away; ln -s ${place}/secret ${inner}; }`,
-  );
+  const bwrap = linking(place, inner);
   await using runtime = await sandboxedRuntime("bubblewrap", { bubblewrap_program: bwrap });
   const write = () => runtime.execute("/bin/sh", ["-c", "echo there > mark; echo begun"], { workingDir: inner });
   const outer = runtime.execute("/bin/sh", ["-c", "until [ -e enough ]; do sleep 0.01; done"], { workingDir: project });
@@ -166,14 +169,13 @@ test("what was mounted in the place of a listed path is shown to nobody, where a
   const place = realpathSync(mkdtempSync(join(tmpdir(), "late-")));
   const inner = join(place, "project/inner");
   mkdirSync(inner, { recursive: true });
-  mkdirSync(join(place, "secret"));
+  const bwrap = linking(place, inner);
   writeFileSync(join(place, "secret/file"), "secret");
-  const bwrap = delayed(
-    place,
-    `[ ! -e ${place}/late ] || { mv ${inner} ${place}/away; ln -s ${place}/secret ${inner}; }`,
-  );
   await using runtime = await sandboxedRuntime("bubblewrap", { bubblewrap_program: bwrap, readonly_paths: [inner] });
-  await using _other = await sandboxedRuntime("bubblewrap");
+  // Of this process's own hosts it is known what they run.
+  const another = join(process.env["PRX_STATE_DIR"] ?? "", "another");
+  mkdirSync(another);
+  onTestFinished(() => rmdirSync(another));
   const look = () => runtime.execute("/bin/sh", ["-c", `cat ${inner}/file; echo begun`]);
   expect(await look()).toMatchObject({ exitCode: 0, stdout: "begun\n" });
   writeFileSync(join(place, "late"), "");
