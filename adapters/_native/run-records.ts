@@ -5,12 +5,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { currentWorld, isSameProcess, type ProcessName, type ProcessWorld } from "../../host/process-name.ts";
 import { findProcess } from "../../host/process-table.ts";
 import { dropRecordsOf } from "./sandbox/placeholder-records.ts";
@@ -68,6 +69,8 @@ export function openRecordStore(directory: string): RecordStore {
       own.add(owner);
       const home = join(directory, owner);
       mkdirSync(home, { recursive: true, mode: 0o700 });
+      const place = realpathSync(home);
+      homes.add(place);
       const self = { pid: process.pid, startedAt: findProcess(process.pid)?.startedAt ?? "", ...world };
       const keepsIn = (names: readonly string[]) => {
         const record: OwnerRecord = { ...self, cgroups: names };
@@ -85,7 +88,10 @@ export function openRecordStore(directory: string): RecordStore {
           renameSync(`${path}.new`, path);
         },
         remove: (id) => removeFile(join(home, `${id}.run`)),
-        close: () => forgetHost(home),
+        close: () => {
+          homes.delete(place);
+          forgetHost(home);
+        },
       };
     },
     orphans: () => {
@@ -101,6 +107,20 @@ export function openRecordStore(directory: string): RecordStore {
       return orphans;
     },
   };
+}
+
+/** Where the hosts of this process have their records, by real paths. */
+const homes = new Set<string>();
+
+/** Whether a host that is none of this process's keeps its records beside these, by their real path. */
+export function hasNeighbours(home: string): boolean {
+  const directory = dirname(home);
+  try {
+    const others = readdirSync(directory).map((name) => join(directory, name));
+    return others.some((other) => other !== home && !homes.has(other));
+  } catch {
+    return true;
+  }
 }
 
 /** What stood for protected names goes as well. */

@@ -7,13 +7,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type OwnerRecord, openRecordStore } from "../../adapters/_native/run-records.ts";
+import { hasNeighbours, type OwnerRecord, openRecordStore } from "../../adapters/_native/run-records.ts";
 import { sweepOrphans } from "../../adapters/_native/sweep.ts";
 import { currentWorld, isSameProcess, type ProcessName } from "../../host/process-name.ts";
 import { findProcess } from "../../host/process-table.ts";
@@ -73,6 +74,23 @@ describe("a host's own records", () => {
     records.remove("never");
     records.close();
     records.remove("never");
+    records.close();
+  });
+
+  test("lie beside no other process's, until one comes that this process does not know", () => {
+    const { directory, store } = newStore();
+    symlinkSync(dirname(directory), at("by-link"));
+    const records = store.own("me", []);
+    const second = openRecordStore(join(at("by-link"), basename(directory))).own("second", []);
+    expect(hasNeighbours(records.home)).toBe(false);
+    mkdirSync(join(directory, "another"));
+    expect(hasNeighbours(records.home)).toBe(true);
+    rmdirSync(join(directory, "another"));
+    expect(hasNeighbours(records.home)).toBe(false);
+    second.close();
+    mkdirSync(join(directory, "second"));
+    expect(hasNeighbours(records.home)).toBe(true);
+    expect(hasNeighbours(at("nowhere/me"))).toBe(true);
     records.close();
   });
 

@@ -9,6 +9,7 @@ import { basename, dirname } from "node:path";
 import { holdDirectory, nodeOf } from "../../../host/held-directory.ts";
 import { pause } from "../../../host/pause.ts";
 import { messageOf } from "../../../src/errors.ts";
+import { hasNeighbours } from "../run-records.ts";
 import { isBelow, type SandboxView } from "./view.ts";
 
 /** The making of one sandbox. */
@@ -109,14 +110,6 @@ async function waitFor(isReached: () => boolean): Promise<void> {
 /** Strictly: a directory that is mounted cannot be exchanged from inside of it. */
 function isInside(path: string, directories: readonly string[]): boolean {
   return directories.some((directory) => path !== directory && isBelow(path, directory));
-}
-
-function hasNeighbours(ownDirectory: string): boolean {
-  try {
-    return readdirSync(dirname(ownDirectory)).length > 1;
-  } catch {
-    return true;
-  }
 }
 
 /** What is at a real path, reached without a link. */

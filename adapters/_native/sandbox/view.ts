@@ -68,7 +68,11 @@ export function composeView(parts: ViewParts): SandboxView {
   const fixed = [...system, ...tools, ...tmp, ...listed, own];
   const homes = home !== null && needsOwnHome(home, fixed) ? [privateAt(home)] : [];
   const names = parts.protectedPaths.map((path) => `${workingDir}/${path.replace(/\/+$/, "")}`);
-  const kept = [...names, ...parts.keptFiles].flatMap((source) =>
+  // What nothing writable holds is as it is anyway.
+  const held = parts.keptFiles.filter((file) =>
+    writable.some((mount) => "source" in mount && isBelow(file, mount.source)),
+  );
+  const kept = [...names, ...held].flatMap((source) =>
     placesOf(source, fixed).map((at): Mount => ({ kind: "readonly", at, source })),
   );
   const covers = parts.hidden.flatMap((path) => placesOf(path, fixed)).map(privateAt);
@@ -77,10 +81,9 @@ export function composeView(parts: ViewParts): SandboxView {
     byPlace.delete(mount.at);
     byPlace.set(mount.at, mount);
   }
-  const all = [...byPlace.values()];
   // Taken away or renamed, what is listed would be followed by the next start to whatever was put in its place.
-  const chosen = all.flatMap((mount): readonly Mount[] => {
-    if (!isRepeated(mount, all)) return [mount];
+  const chosen = [...byPlace.values()].flatMap((mount): readonly Mount[] => {
+    if (!isRepeated(mount, outerOf(mount, byPlace))) return [mount];
     return mount.kind === "writable" && mount.at === mount.source && listed.includes(mount)
       ? [{ ...mount, isPin: true }]
       : [];
@@ -94,12 +97,10 @@ export function composeView(parts: ViewParts): SandboxView {
  * by renaming what is above a mount a command would get its place back.
  */
 function pinsOf(mounts: readonly Mount[]): readonly Mount[] {
+  const byPlace = new Map(mounts.map((mount) => [mount.at, mount]));
   const pins = new Map<string, Mount>();
   for (const mount of mounts) {
-    const outer = coveredBy(
-      mount.at,
-      mounts.filter((other) => other !== mount),
-    );
+    const outer = outerOf(mount, byPlace);
     if (outer?.kind !== "writable") continue;
     for (let end = mount.at.lastIndexOf("/"); end > outer.at.length; end = mount.at.lastIndexOf("/", end - 1)) {
       const at = mount.at.slice(0, end);
@@ -107,6 +108,16 @@ function pinsOf(mounts: readonly Mount[]): readonly Mount[] {
     }
   }
   return [...pins.values()];
+}
+
+/** The mount that another one lies in, or `null`. */
+function outerOf({ at }: Mount, byPlace: ReadonlyMap<string, Mount>): Mount | null {
+  for (let path = at; path !== "/"; ) {
+    path = path.slice(0, path.lastIndexOf("/")) || "/";
+    const outer = byPlace.get(path);
+    if (outer !== undefined) return outer;
+  }
+  return null;
 }
 
 /** Whether a path is another or lies in it. */
@@ -156,13 +167,9 @@ function needsOwnHome(home: string, mounts: readonly Mount[]): boolean {
 }
 
 /** What is seen through the mount above it in the very same way. */
-function isRepeated(mount: Mount, mounts: readonly Mount[]): boolean {
+function isRepeated(mount: Mount, above: Mount | null): boolean {
   // A private place has to be there by itself, although what is above it is private too.
   if (mount.kind === "link" || mount.kind === "private") return false;
-  const above = coveredBy(
-    mount.at,
-    mounts.filter((other) => other !== mount),
-  );
   if (above === null || above.kind === "link" || above.kind === "private") return false;
   // A link on the way to what is listed is there by itself, since what holds it is.
   if (mount.at !== mount.source && above.at === above.source) return true;
