@@ -45,7 +45,6 @@ export function isInitBelow(pid: number): boolean {
   }
 }
 
-/** The process of that pid, or `null`. */
 /** Whether a process is known to have no child: where the kernel does not list them (proc(5), `children`), it may have one. */
 export function hasNoChild(pid: number): boolean {
   try {
@@ -55,6 +54,7 @@ export function hasNoChild(pid: number): boolean {
   }
 }
 
+/** The process of that pid, or `null`. */
 export function findProcess(pid: number): ProcessEntry | null {
   if (process.platform === "linux") {
     try {

@@ -16,10 +16,15 @@ export interface Evidence {
 /** The number of the signal by which the system call filter ends a program (SIGSYS), as a shell tells it. */
 const badSystemCall = 128 + 31;
 
-/** Empty for a command that succeeded: what it was denied did not matter. */
+/** Whether a command went on to its end and failed: of any other it does not matter what it was denied. */
+export function hasFailed(exit: ExitKind): exit is Extract<ExitKind, { kind: "exited" }> {
+  return exit.kind === "exited" && exit.code !== 0;
+}
+
+/** Empty for a command that has not {@link hasFailed failed}. */
 export function findDenials(evidence: Evidence): readonly Warning[] {
   const { exit } = evidence;
-  if (exit.kind !== "exited" || exit.code === 0) return [];
+  if (!hasFailed(exit)) return [];
   return [networkDenial(evidence), fileDenial(evidence), callDenial(exit.code)].filter((found) => found !== null);
 }
 

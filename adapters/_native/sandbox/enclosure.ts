@@ -45,8 +45,10 @@ export interface Enclosure {
   watch(having: { readonly network: boolean }): void;
   /** The first process inside as soon as it was seen, or at the end; `null`: it had gone by then. */
   readonly init: Promise<ProcessName | null>;
-  /** What was seen of the run; to be asked once, at its end. */
+  /** What was seen of the run; to be asked before it is let go. */
   evidence(): Pick<Evidence, "stderr" | "unroutable">;
+  /** The run is over, and nothing more is asked. */
+  release(): void;
   /** Nothing was started. */
   abandon(): void;
 }
@@ -146,11 +148,8 @@ export function openEnclosure(
       refusal = error;
     },
     init: seen.promise,
-    evidence: () => {
-      const unroutable = counters?.unroutable() ?? null;
-      counters?.close();
-      return { stderr: tail.text(), unroutable };
-    },
+    evidence: () => ({ stderr: tail.text(), unroutable: counters?.unroutable() ?? null }),
+    release: () => counters?.close(),
     settle,
     ending: async (exit, stopped) => {
       if (refusal !== null) throw refusal;

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { messageOf, RuntimeError } from "../../../src/errors.ts";
 import type { Child, FailedSpawn, Spawn } from "../child.ts";
-import { findDenials } from "./denials.ts";
+import { findDenials, hasFailed } from "./denials.ts";
 import { type Enclosure, openEnclosure } from "./enclosure.ts";
 import { type Gate, makeGate } from "./gate.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
@@ -106,7 +106,11 @@ export function sandboxed(spawn: Spawn, artifact: SandboxArtifact, start: Sandbo
         ending: enclosure.ending,
         hasBegun: enclosure.hasBegun,
         isEmpty: enclosure.isEmpty,
-        findings: (exit) => findDenials({ view, exit, ...enclosure.evidence() }),
+        findings: (exit) => {
+          const found = hasFailed(exit) ? findDenials({ view, exit, ...enclosure.evidence() }) : [];
+          enclosure.release();
+          return found;
+        },
       },
     };
   };
