@@ -1,22 +1,56 @@
 /** One configuration for Node, Bun and Deno: scripts/test.ts starts vitest under each and says which in PRX_TEST_RUNTIME. */
 
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const runtime = process.env["PRX_TEST_RUNTIME"] ?? "node";
 
+/** Files that take away what others stand on, a daemon for instance. */
+const alone = "test/**/*.alone*.test.ts";
+// What judges the checkout, or starts the other runtimes itself, runs once.
+const excluded = runtime === "node" ? [] : ["test/**/*.node.test.ts"];
+
+/** The suites of the longest files, which are not to be what is waited for in the end. */
+const long = ["sandbox", "contract", "docker", "e2e"];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = long.findIndex((suite) => moduleId.includes(`/test/${suite}/`));
+      return found === -1 ? long.length : found;
+    };
+    return files.toSorted((one, other) => rank(one) - rank(other));
+  }
+}
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // What judges the checkout, or starts the other runtimes itself, runs once.
-    exclude: runtime === "node" ? [] : ["test/**/*.node.test.ts"],
     // Workers of the runtime's own kind on all three; threads fail on Deno.
     pool: "forks",
-    fileParallelism: false,
+    sequence: { sequencer: LongestFirst },
     // No test meets a Docker daemon that nobody named for it: `auto` would take the machine's own.
     env: { DOCKER_HOST: "unix:///nonexistent/no-daemon-was-named.sock", DOCKER_CONTEXT: "" },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     retry: 0,
     allowOnly: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "together",
+          include: ["test/**/*.test.ts"],
+          exclude: [...excluded, alone],
+          // Most of the time is spent waiting.
+          maxWorkers: Math.ceil(availableParallelism() * 1.5),
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: "alone", include: [alone], exclude: excluded, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });
