@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const runtime = process.env["PRX_TEST_RUNTIME"] ?? "node";
 
-/** Files that take away what others stand on, a daemon for instance. */
+/** Files that take away what others stand on, a daemon for instance, or tell of all that is on the machine. */
 const alone = "test/**/*.alone*.test.ts";
 // What judges the checkout, or starts the other runtimes itself, runs once.
 const excluded = runtime === "node" ? [] : ["test/**/*.node.test.ts"];

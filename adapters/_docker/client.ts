@@ -24,7 +24,8 @@ export function createClient(endpoint: Endpoint, version: string | null): Daemon
   const tls = endpoint.kind === "tcp" ? endpoint.tls : null;
   const agent = tls === null ? new Agent() : new TlsAgent({ rejectUnauthorized: tls.verified });
   Object.assign(agent, shallow);
-  const docker = new Docker(optionsOf(endpoint, { agent, ...(version === null ? {} : { version: `v${version}` }) }));
+  const options = optionsOf(endpoint, { agent, ...(version === null ? {} : { version: `v${version}` }) });
+  const docker = withoutVariable("DOCKER_HOST", () => new Docker(options));
   const modem: Modem = docker.modem;
   const running = new Set<AbortController>();
 
@@ -98,7 +99,21 @@ function requestOf({ path, method, query, body, upload, registryAuth }: DaemonCa
   };
 }
 
-/** Every part is named, also those that are not there: docker-modem fills gaps from variables of this process. */
+/**
+ * docker-modem reads this process's variables although it is told where the daemon is: it takes what they name, and throws
+ * where that is not there. Without this one it looks at none.
+ */
+function withoutVariable<Made>(name: string, make: () => Made): Made {
+  const value = process.env[name];
+  delete process.env[name];
+  try {
+    return make();
+  } finally {
+    if (value !== undefined) process.env[name] = value;
+  }
+}
+
+/** Every part is named, also those that are not there: docker-modem fills gaps with what it takes for usual. */
 function optionsOf(endpoint: Endpoint, own: object): Docker.DockerOptions {
   const none = { host: undefined, port: undefined, socketPath: undefined, timeout: undefined, ca: undefined };
   const rest = { ...own, ...none, cert: undefined, key: undefined, pathPrefix: "/", protocol: "http" as const };

@@ -107,6 +107,9 @@ function failureAt(path: string, code: unknown): EndpointFault {
   };
 }
 
+const certificatesRemedy =
+  "Look whether ca.pem, cert.pem and key.pem are this daemon's: in DOCKER_CERT_PATH, in ~/.docker, or those of the docker context";
+
 function failureOf(endpoint: Endpoint, error: unknown): EndpointFault {
   const where = describeEndpoint(endpoint);
   const code = error instanceof DaemonError ? error.code : null;
@@ -124,10 +127,11 @@ function failureOf(endpoint: Endpoint, error: unknown): EndpointFault {
       remedy: "Look whether it is a docker daemon, and one that lets this user in",
     };
   }
-  return {
-    reason: `The daemon at ${where} cannot be reached: ${messageOf(error)}`,
-    remedy: "Look whether it runs: docker info",
-  };
+  const reason = `The daemon at ${where} cannot be reached: ${messageOf(error)}`;
+  if (endpoint.kind === "socket" || endpoint.tls === null)
+    return { reason, remedy: "Look whether it runs: docker info" };
+  const shown = endpoint.tls.cert === undefined ? ", without a certificate of this side" : "";
+  return { reason: `${reason} (over TLS${shown})`, remedy: certificatesRemedy };
 }
 
 /** Images that are not there yet have nothing to say. */

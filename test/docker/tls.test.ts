@@ -79,7 +79,7 @@ if (scene !== null) {
     reach("foreign");
     await expect(open()).rejects.toMatchObject({
       code: "backend_unavailable",
-      message: expect.stringMatching(/certificate/i),
+      message: expect.stringMatching(/cannot be reached: .*certificate.* \(over TLS\)\. Look whether ca\.pem/),
     });
   });
 
@@ -90,7 +90,20 @@ if (scene !== null) {
     reach("bare");
     await expect(open()).rejects.toMatchObject({
       code: "backend_unavailable",
-      message: expect.stringMatching(/certificate|tls/i),
+      message: expect.stringMatching(
+        /\(over TLS, without a certificate of this side\)\. Look whether ca\.pem, cert\.pem/,
+      ),
     });
+  });
+
+  test.for([
+    ["DOCKER_CERT_PATH", "/nowhere"],
+    ["DOCKER_HOST", "no address at all"],
+  ])("%s of this process does not matter where the socket is configured", async ([name = "", value], context) => {
+    need(context, obstacle);
+    reach("own");
+    process.env[name] = value;
+    const runtime = await open({ socket: testedHost.replace("unix://", "") });
+    expect((await runtime.execute("echo", ["there"])).stdout).toBe("there\n");
   });
 }
