@@ -139,7 +139,7 @@ describe("what it sends to a group", () => {
     ["kill -KILL 0; sleep 5", 137],
     ["kill -s TERM -- -$$; sleep 5", 143],
     ["trap 'kill -- -$$' EXIT; exit 3", 143],
-    ["(trap '' TERM; sleep 0.2; echo late) & trap 'kill -- -$$; wait' EXIT; trap : TERM; exit 3", 3],
+    ["trap '' TERM; (sleep 0.2; echo late) & trap 'kill -- -$$; wait' EXIT; trap : TERM; exit 3", 3],
   ])("comes to the same end as outside: %s", async (line, code) => {
     const before = firejailRecords();
     await using plain = await createRuntime({ runtime: { backend: "native" } });
