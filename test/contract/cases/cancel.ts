@@ -34,7 +34,7 @@ export const cancelCases: readonly ContractCase[] = [
   {
     id: "cancel-during",
     title: "aborting stops the command; what it wrote is kept",
-    async run({ runtime, executeOn, streamOn }) {
+    async run({ runtime, streamOn }) {
       const shared = await runtime();
       const stop = new AbortController();
       let heard = "";
@@ -47,9 +47,12 @@ export const cancelCases: readonly ContractCase[] = [
       }
       equal(heard, "ready\n", "stdout");
       const timer = new AbortController();
-      setTimeout(() => timer.abort(), 300);
-      const output = await executeOn(shared, "sleep", ["30"], { signal: timer.signal });
-      equal([output.outcome, output.exitCode], ["cancelled", 143], "outcome and exit code");
+      const endings: unknown[] = [];
+      for await (const event of streamOn(shared, "sleep", ["30"], { signal: timer.signal })) {
+        if (event.type === "started") setTimeout(() => timer.abort(), 300);
+        if (event.type === "finished") endings.push([event.output.outcome, event.output.exitCode]);
+      }
+      equal(endings, [["cancelled", 143]], "outcome and exit code");
     },
   },
   {
