@@ -1,6 +1,7 @@
 /** What names a process beyond its own life: its pid, when it began, and where its pid means anything. */
 
 import { readFileSync, readlinkSync } from "node:fs";
+import process from "node:process";
 import { findProcess } from "./process-table.ts";
 
 /** A process by the two things that name it together. */
@@ -22,6 +23,25 @@ export function currentWorld(): ProcessWorld {
     return { boot, namespace: readlinkSync("/proc/self/ns/pid") };
   } catch {
     return { boot: "", namespace: "" };
+  }
+}
+
+/**
+ * Whether the very process that was meant is over for certain. One that cannot be looked at may still be there: `/proc` can hide
+ * the processes of others (proc(5), `hidepid`), and a file that cannot be opened can be for want of descriptors.
+ */
+export function isKnownOver({ pid, startedAt }: ProcessName): boolean {
+  if (startedAt === "") return false;
+  const found = findProcess(pid);
+  return found === null ? !exists(pid) : found.zombie || found.startedAt !== startedAt;
+}
+
+/** Asks without a look, and without a signal: only a process that is not there is no such process (kill(2)). */
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
   }
 }
 

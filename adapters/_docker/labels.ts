@@ -2,7 +2,7 @@
 
 import { hostname } from "node:os";
 import process from "node:process";
-import { currentWorld, isSameProcess } from "../../host/process-name.ts";
+import { currentWorld, isKnownOver } from "../../host/process-name.ts";
 import { findProcess } from "../../host/process-table.ts";
 import type { ExecutionPlan } from "../../src/types.ts";
 
@@ -81,5 +81,5 @@ export function readMarks(listed: ListedContainer): MarkedContainer | null {
 export function isOrphan({ mark }: MarkedContainer, here: HostMark): boolean {
   if (mark.host !== here.host || mark.pid === "") return false;
   if (mark.boot !== here.boot) return mark.boot !== "" && here.boot !== "";
-  return mark.namespace === here.namespace && !isSameProcess({ pid: Number(mark.pid), startedAt: mark.started });
+  return mark.namespace === here.namespace && isKnownOver({ pid: Number(mark.pid), startedAt: mark.started });
 }

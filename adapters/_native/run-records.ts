@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { currentWorld, isSameProcess, type ProcessName, type ProcessWorld } from "../../host/process-name.ts";
+import { currentWorld, isKnownOver, type ProcessName, type ProcessWorld } from "../../host/process-name.ts";
 import { findProcess } from "../../host/process-table.ts";
 import { dropRecordsOf } from "./sandbox/placeholder-records.ts";
 
@@ -102,7 +102,7 @@ export function openRecordStore(directory: string): RecordStore {
         const { owner } = records;
         // Nothing of an earlier boot runs; of another namespace's processes nothing is known here.
         if (owner.boot !== world.boot) records.forget();
-        else if (owner.namespace === world.namespace && !isSameProcess(owner)) orphans.push(records);
+        else if (owner.namespace === world.namespace && isKnownOver(owner)) orphans.push(records);
       }
       return orphans;
     },

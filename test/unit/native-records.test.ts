@@ -1,5 +1,6 @@
 /** What a host leaves on disk, and how the next one ends what a crash left: those very processes, and nobody else. */
 
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -16,8 +17,10 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { hasNeighbours, type OwnerRecord, openRecordStore } from "../../adapters/_native/run-records.ts";
 import { sweepOrphans } from "../../adapters/_native/sweep.ts";
-import { currentWorld, isSameProcess, type ProcessName } from "../../host/process-name.ts";
+import { currentWorld, isKnownOver, isSameProcess, type ProcessName } from "../../host/process-name.ts";
 import { findProcess } from "../../host/process-table.ts";
+import { missing, need } from "../fixtures/needed.ts";
+import { runScript } from "../fixtures/runtimes.ts";
 import { marked, newMarker, runs, startLeader, until } from "./native-processes.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
@@ -133,6 +136,30 @@ test("a process is the same by pid and start together, and never one that is ove
   expect(isSameProcess({ pid, startedAt: "" })).toBe(false);
   process.kill(pid, "SIGKILL");
   await until(() => !isSameProcess({ pid, startedAt }), "its end");
+});
+
+test("a process is over for certain where it is gone or another has its pid, and not where it is hidden", async (context) => {
+  const isRoot = process.getuid?.() === 0;
+  const { pid, startedAt } = await startLeader(isRoot ? "exec setpriv --reuid=1001 sleep 60" : undefined);
+  const over = (startedAt: string) => isKnownOver({ pid, startedAt });
+  expect([startedAt, `${startedAt}0`, ""].map(over)).toEqual([false, true, false]);
+  need(context, isRoot ? missing("unshare") : "only root can mount a /proc that hides others");
+  await until(() => statSync(`/proc/${pid}`).uid === 1001, "another user's process");
+  // Root without the capability, and the group, that sees everybody.
+  const [script, name] = [at("hidden.ts"), new URL("../../host/process-name.ts", import.meta.url)];
+  writeFileSync(
+    script,
+    `import { existsSync } from "node:fs";
+    import { isKnownOver, isSameProcess } from ${JSON.stringify(name.href)};
+    const name = { pid: ${pid}, startedAt: "${startedAt}" };
+    console.log(existsSync("/proc/${pid}/stat"), isSameProcess(name), isKnownOver(name));`,
+  );
+  const mount =
+    'mount -t proc -o hidepid=2 proc /proc && exec setpriv --bounding-set=-sys_ptrace --regid=65534 --clear-groups "$@"';
+  const args = ["--mount", "sh", "-c", mount, "sh", ...runScript, script];
+  expect(execFileSync("unshare", args, { encoding: "utf8" })).toBe("false false false\n");
+  process.kill(pid, "SIGKILL");
+  await until(() => over(startedAt), "its end");
 });
 
 describe("a sweep", () => {
