@@ -64,7 +64,7 @@ export async function beginContainer(beginning: Beginning): Promise<BegunContain
   check();
   const { artifact, created, calls } = await makeContainer(beginning);
   check();
-  const placed = await placeWorkspace({ plan, io, artifact, calls });
+  const placed = await placeWorkspace({ plan, io, signal, artifact, calls });
   check();
   const waiting = calls.wait("next-exit", over);
   waiting.catch(() => {});

@@ -52,15 +52,11 @@ export function containerCalls(client: DaemonClient, id: string) {
     /** An archive of what stands at a path, as it comes. */
     read: async (at: string): Promise<Readable> =>
       (await client.open({ method: "GET", path: `${path}/archive`, query: { path: at } })).body,
-    /** Unpacks an archive into a directory. */
-    write: async (at: string, upload: Readable | Uint8Array) =>
-      void (await client.ask({
-        method: "PUT",
-        path: `${path}/archive`,
-        query: { path: at },
-        upload,
-        timeoutMs: copyLimitMs,
-      })),
+    /** Unpacks an archive into a directory, unless it is called off. */
+    write: async (at: string, upload: Readable | Uint8Array, signal: AbortSignal) => {
+      const call = { method: "PUT", path: `${path}/archive`, query: { path: at }, upload } as const;
+      await client.ask({ ...call, signal, timeoutMs: copyLimitMs });
+    },
   };
 }
 

@@ -27,6 +27,8 @@ export interface PackedTree {
   /** Where it will be in the container. */
   readonly at: string;
   readonly owner: FileOwner;
+  /** Told of what is not packed, and why. */
+  readonly leftOut: (path: string, reason: string) => void;
 }
 
 /** A change within the second of the last one before it would not be seen by its time. */
@@ -37,9 +39,19 @@ const quietSecs = 2;
  *
  * @param manifest is filled on the way
  */
-export function packTree({ root, at, owner }: PackedTree, manifest: Manifest): Readable {
+export function packTree({ root, ...tree }: PackedTree, manifest: Manifest): Readable {
   const latest = Math.floor(Date.now() / 1000) - quietSecs;
-  return Readable.from(packAll(root, { at, owner, manifest, latest }));
+  return Readable.from(packAll(root, { ...tree, manifest, latest }));
+}
+
+/** Stands where bytes were no UTF-8: what they were is not known any more. */
+const unreadable = "\ufffd";
+/** Why something with such a name, or a link to one, is left where it is. */
+export const notText = "its name is not UTF-8";
+
+/** Whether a name is what it was before it was made text. */
+export function isText(name: string): boolean {
+  return !name.includes(unreadable);
 }
 
 async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Array> {
@@ -53,9 +65,7 @@ async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Arr
   yield tarEnd();
 }
 
-interface Packing {
-  readonly at: string;
-  readonly owner: FileOwner;
+interface Packing extends Omit<PackedTree, "root"> {
   readonly manifest: Manifest;
   /** No file is sent as younger than this. */
   readonly latest: number;
@@ -65,12 +75,27 @@ interface Packing {
 async function* packDirectory(held: HeldDirectory, below: string, packing: Packing): AsyncGenerator<Uint8Array> {
   for (const name of readdirSync(held.path).sort()) {
     const path = below === "" ? name : `${below}/${name}`;
-    const entry = holdFile(held.at(name));
+    if (!isText(name)) {
+      packing.leftOut(path, notText);
+      continue;
+    }
+    const entry = holdUnlessGone(held.at(name));
+    if (entry === null) continue;
     try {
       yield* packEntry(entry, { held, name, path }, packing);
     } finally {
       entry.close();
     }
+  }
+}
+
+/** `null` for what another command has removed meanwhile. */
+function holdUnlessGone(place: string): HeldFile | null {
+  try {
+    return holdFile(place);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
   }
 }
 
@@ -97,7 +122,9 @@ async function* packEntry(
       inner.close();
     }
   } else if (stats.isSymbolicLink()) {
-    const link = linkWithin(readlinkSync(held.at(name)), path, packing);
+    const target = targetOf(held.at(name));
+    if (target === null) return packing.leftOut(path, "what it leads to is not UTF-8");
+    const link = linkWithin(target, path, packing);
     packing.manifest.set(path, { ...sent, type: "symlink", link });
     yield tarHeader({ ...common, type: "symlink", link });
   } else if (stats.isFile()) {
@@ -105,6 +132,17 @@ async function* packEntry(
     yield tarHeader({ ...common, size: stats.size });
     yield* contentOf(place, stats.size);
     yield new Uint8Array(tarPadding(stats.size));
+  }
+}
+
+/** `null` where it is no UTF-8, for which Deno has an error. */
+function targetOf(place: string): string | null {
+  try {
+    const target = readlinkSync(place);
+    return isText(target) ? target : null;
+  } catch (error) {
+    if (error instanceof Error && error.name === "InvalidData") return null;
+    throw error;
   }
 }
 

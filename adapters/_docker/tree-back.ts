@@ -9,6 +9,7 @@ import {
   lchownSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   rmdirSync,
   symlinkSync,
@@ -22,7 +23,7 @@ import type { TarEntry } from "../../src/archive/tar-entry.ts";
 import { readTar, type TarMember } from "../../src/archive/tar-read.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { FileOwner, Warning } from "../../src/types.ts";
-import type { Manifest } from "./host-tree.ts";
+import { isText, type Manifest, notText } from "./host-tree.ts";
 
 export interface TreeBack {
   readonly archive: AsyncIterable<Uint8Array>;
@@ -35,12 +36,16 @@ export interface TreeBack {
 
 /** The most that is brought back of one command, whoever wrote it. */
 const mostBytes = 2 ** 30;
+/** The most that is read past for being too much: it takes its time, and nothing else ends that. */
+const mostPassed = 16 * mostBytes;
 
 /** Writes what is new or other than it was sent, and removes what is gone. What cannot be done is named, and the rest is done. */
 export async function bringBack({ archive, root, sent, owner }: TreeBack): Promise<readonly Warning[]> {
   const warnings: Warning[] = [];
   const seen = new Set<string>();
+  const modes: DirectoryMode[] = [];
   let bytes = 0;
+  let passed = 0;
   const spend = (more: number) => {
     bytes += more;
     if (bytes > mostBytes) throw new Error(`more than ${mostBytes} bytes have changed`);
@@ -51,10 +56,13 @@ export async function bringBack({ archive, root, sent, owner }: TreeBack): Promi
     seen.add(path);
     if (isUnchanged(member.entry, path, sent)) continue;
     try {
+      if (!isText(path) || !isText(member.entry.link)) throw new Error(notText);
       spend(member.entry.size);
-      await writeMember(member, path, { root, owner, spend });
+      await writeMember(member, path, { root, owner, spend, modes });
     } catch (error) {
       warnings.push(notBrought(path, messageOf(error)));
+      passed += member.entry.size;
+      if (passed > mostPassed) throw error;
     }
   }
   // Contents before their directories.
@@ -66,7 +74,32 @@ export async function bringBack({ archive, root, sent, owner }: TreeBack): Promi
       warnings.push(notBrought(path, messageOf(error)));
     }
   }
+  // Last, and contents before their directories: one that may not be written could not be filled.
+  for (const { path, mode } of modes.reverse()) {
+    try {
+      setMode(root, path, mode);
+    } catch (error) {
+      warnings.push(notBrought(path, messageOf(error)));
+    }
+  }
   return warnings;
+}
+
+/** Permission bits that a directory is to have in the end. */
+interface DirectoryMode {
+  readonly path: string;
+  readonly mode: number;
+}
+
+function setMode(root: string, path: string, mode: number): void {
+  const fd = walk(root, path, ({ place }) =>
+    openSync(place, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+  );
+  try {
+    fchmodSync(fd, (fstatSync(fd).mode & 0o7000) | mode);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** The archive's first part is the directory itself. `null` for that, and for what leads anywhere else. */
@@ -79,7 +112,7 @@ function pathBelow(path: string): string | null {
 function isUnchanged(entry: TarEntry, path: string, sent: Manifest): boolean {
   const before = sent.get(path);
   if (before === undefined || before.type !== entry.type) return false;
-  if (entry.type === "directory") return true;
+  if (entry.type === "directory") return before.mode === (entry.mode & 0o777);
   if (entry.type === "symlink") return before.link === entry.link;
   return before.size === entry.size && before.mtime === entry.mtime && before.mode === (entry.mode & 0o777);
 }
@@ -89,20 +122,23 @@ interface Writing {
   readonly owner: FileOwner | undefined;
   /** Throws where it is too much. */
   readonly spend: (bytes: number) => void;
+  /** Of the directories that were written. */
+  readonly modes: DirectoryMode[];
 }
 
 /** Every place is used while what leads to it is held: another command that works there can exchange it for a link meanwhile. */
 async function writeMember(
   { entry, content }: TarMember,
   path: string,
-  { root, owner, spend }: Writing,
+  { root, owner, spend, modes }: Writing,
 ): Promise<void> {
   const give = (place: string) => owner !== undefined && lchownSync(place, owner.uid, owner.gid);
   if (entry.type === "directory") {
     return walk(root, path, ({ place }) => {
       clear(place, "directory");
-      if (lstatOf(place) === null) mkdirSync(place, { mode: entry.mode & 0o777 });
+      if (lstatOf(place) === null) mkdirSync(place, { mode: 0o700 });
       give(place);
+      modes.push({ path, mode: entry.mode & 0o777 });
     });
   }
   if (entry.type === "symlink") {

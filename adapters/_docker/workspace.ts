@@ -59,6 +59,8 @@ function nanoseconds(time: string): bigint {
 export interface Placing {
   readonly plan: ExecutionPlan;
   readonly io: StartIo;
+  /** Calls the copying off. */
+  readonly signal: AbortSignal;
   readonly artifact: DockerArtifact;
   readonly calls: ContainerCalls;
 }
@@ -66,37 +68,45 @@ export interface Placing {
 /** What was copied in, for the way back. */
 export interface PlacedWorkspace {
   readonly sent: Manifest | null;
+  /** What could not be copied. */
+  readonly warnings: readonly Warning[];
 }
 
 /** @throws RuntimeError `files_failed`, naming what could not be brought in. */
-export async function placeWorkspace({ plan, io, artifact, calls }: Placing): Promise<PlacedWorkspace> {
+export async function placeWorkspace({ plan, io, signal, artifact, calls }: Placing): Promise<PlacedWorkspace> {
   const { root } = plan.workspace;
   const owner = artifact.user ?? { uid: 0, gid: 0 };
   if (root !== null) {
     const own = canGiveAway() ? (plan.workspace.owner ?? undefined) : undefined;
     writeFiles(root, plan.files, { bytes: io.files, backend: plan.backend, owner: own });
   }
-  if (artifact.reach !== "copy") return { sent: null };
+  if (artifact.reach !== "copy") return { sent: null, warnings: [] };
   const target = artifact.body.WorkingDir;
   const sent: Manifest = new Map();
-  const archive = root === null ? packFiles(plan.files, io.files, owner) : packTree({ root, at: target, owner }, sent);
+  const warnings: Warning[] = [];
+  const leftOut = (path: string, reason: string) =>
+    warnings.push({ code: "workspace_incomplete", message: `${path} was not copied into the container: ${reason}` });
+  const tree = root === null ? null : packTree({ root, at: target, owner, leftOut }, sent);
   try {
-    await calls.write(target, archive);
+    await calls.write(target, tree ?? packFiles(plan.files, io.files, owner), signal);
   } catch (error) {
     const message = `Files could not be copied into the container: ${messageOf(error)}`;
     throw new RuntimeError("files_failed", message, { backend: plan.backend, cause: error });
+  } finally {
+    tree?.destroy();
   }
-  return { sent: root === null ? null : sent };
+  return { sent: root === null ? null : sent, warnings };
 }
 
 /** What comes back after the command and everything it began are over. Never throws. */
 export async function takeBack(
-  { plan, artifact, calls }: Omit<Placing, "io">,
-  { sent }: PlacedWorkspace,
+  { plan, artifact, calls }: Omit<Placing, "io" | "signal">,
+  { sent, warnings: leftOut }: PlacedWorkspace,
 ): Promise<{ readonly files: readonly CollectedFile[]; readonly warnings: readonly Warning[] }> {
   const { root } = plan.workspace;
   const target = artifact.body.WorkingDir;
-  const warnings = root === null || sent === null ? [] : await changesBack({ root, sent, plan, calls, target });
+  const changed = root === null || sent === null ? [] : await changesBack({ root, sent, plan, calls, target });
+  const warnings = [...leftOut, ...changed];
   if (plan.outputs.length === 0) return { files: [], warnings };
   const files =
     artifact.reach === "mount" && root !== null
@@ -124,7 +134,7 @@ async function changesBack({ root, sent, plan, calls, target }: Changes): Promis
     }
   } catch (error) {
     const reason = statusOf(error) === 404 ? "the container is gone" : messageOf(error);
-    return [{ code: "workspace_incomplete", message: `What changed was not copied back to ${root}: ${reason}` }];
+    return [{ code: "workspace_incomplete", message: `Not all that changed was copied back to ${root}: ${reason}` }];
   }
 }
 

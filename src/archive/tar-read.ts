@@ -28,7 +28,9 @@ async function* readMembers(bytes: Taker): AsyncGenerator<TarMember> {
   let longLink: string | null = null;
   for (;;) {
     const header = await bytes.take(tarBlock);
-    if (header === null || header.every((byte) => byte === 0)) return;
+    // Whoever takes what is missing for removed must not be told of half an archive.
+    if (header === null) throw new Error("The archive breaks off before its end");
+    if (header.every((byte) => byte === 0)) return;
     checkSum(header);
     const flag = String.fromCharCode(header[156] ?? 0);
     const size = records["size"] === undefined ? numberAt(header, 124, 12) : Number(records["size"]);

@@ -1,9 +1,19 @@
 /** Commands in containers: what was reported to go wrong with them elsewhere, tried on a real daemon. */
 
-import { chmodSync, lstatSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { busybox, dockerScene } from "../fixtures/docker-scene.ts";
+import { need } from "../fixtures/needed.ts";
 import { docker } from "../rig/docker/place.ts";
 
 const scene = dockerScene();
@@ -233,6 +243,20 @@ if (scene !== null) {
       const output = await runtime.execute("sh", ["-c", script], { timeoutMs: 2500 });
       expect(output).toMatchObject({ outcome: "timed_out", exitCode: 143, stdout: "0\n" });
       expect(output.durationMs).toBeLessThan(8000);
+    });
+
+    test("no copying of a large directory goes on", { timeout: slow }, async (context) => {
+      need(context, process.getuid?.() === 0 ? null : "only a directory of root's is copied");
+      const { path } = await directory(0);
+      writeFileSync(join(path, "large"), "");
+      truncateSync(join(path, "large"), 2 ** 35);
+      const runtime = await open();
+      const stop = new AbortController();
+      setTimeout(() => stop.abort(), 1000);
+      const since = performance.now();
+      const running = runtime.execute("true", [], { workingDir: path, signal: stop.signal });
+      await expect(running).rejects.toMatchObject({ code: "cancelled_before_start" });
+      expect(performance.now() - since).toBeLessThan(30_000);
     });
 
     test("a hundred at one moment leave nothing", { timeout: 300_000 }, async () => {

@@ -99,6 +99,8 @@ test("what is no archive, or only half of one, is an error", async () => {
   await expect(contents(new TextEncoder().encode("x".repeat(600)))).rejects.toThrow("no tar archive");
   const half = tarFile({ path: "a" }, new Uint8Array(5000)).subarray(0, 2000);
   await expect(contents(half)).rejects.toThrow("midst of an entry");
+  const between = concat([tarFile({ path: "a" }, new Uint8Array(5000)), tarFile({ path: "b" }, new Uint8Array(1))]);
+  await expect(contents(between)).rejects.toThrow("breaks off before its end");
 });
 
 test("any path and any content comes back as it was", async () => {

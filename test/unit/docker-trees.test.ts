@@ -1,10 +1,13 @@
 /** A directory on its way to a container and back: what changed comes back, and no archive leads out of it. */
 
+import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -21,6 +24,7 @@ import { type Manifest, packTree } from "../../adapters/_docker/host-tree.ts";
 import { bringBack } from "../../adapters/_docker/tree-back.ts";
 import { readTar } from "../../src/archive/tar-read.ts";
 import { concat, type TarEntryInput, tarEnd, tarFile, tarHeader } from "../../src/archive/tar-write.ts";
+import { need } from "../fixtures/needed.ts";
 
 let base = "";
 let root = "";
@@ -38,9 +42,10 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const owner = { uid: 65534, gid: 65534 };
 
-async function pack(manifest: Manifest = new Map()) {
+async function pack(manifest: Manifest = new Map(), leftOut: (path: string, reason: string) => void = () => {}) {
   const entries: { path: string; type: string; link: string; uid: number; mtime: number }[] = [];
-  for await (const { entry } of readTar(packTree({ root, at: "/workspace", owner }, manifest))) entries.push(entry);
+  for await (const { entry } of readTar(packTree({ root, at: "/workspace", owner, leftOut }, manifest)))
+    entries.push(entry);
   return entries;
 }
 
@@ -85,6 +90,17 @@ describe("on its way there", () => {
     expect(links).toMatchObject({ "a/up": "/", "a/side": "../b", far: "/etc/passwd", out: "/outside/victim" });
   });
 
+  test("what has a name that is not UTF-8, or leads to one, is left out and told, and the rest is sent", async (context) => {
+    need(context, process.platform === "linux" ? null : "other systems have no such names");
+    writeFileSync(join(root, "plain"), "x");
+    execFileSync("sh", ["-c", "touch \"$(printf 'caf\\351')\"; ln -s \"$(printf 'caf\\351')\" link"], { cwd: root });
+    const told: string[] = [];
+    const sent: Manifest = new Map();
+    await pack(sent, (path, reason) => told.push(`${path}: ${reason}`));
+    expect([...sent.keys()]).toEqual(["plain"]);
+    expect(told).toEqual(["caf\ufffd: its name is not UTF-8", "link: what it leads to is not UTF-8"]);
+  });
+
   test("no file is sent as one of the last two seconds", async () => {
     writeFileSync(join(root, "new"), "");
     writeFileSync(join(root, "old"), "");
@@ -118,6 +134,52 @@ describe("on its way back", () => {
     expect(readFileSync(join(root, "same"), "utf8")).toBe("same");
     expect(readFileSync(join(root, "changed"), "utf8")).toBe("CHANGED");
     expect(existsSync(join(root, "gone"))).toBe(false);
+  });
+
+  test("nothing is taken for removed that half an archive does not have", async () => {
+    const sent: Manifest = new Map();
+    for (const name of ["first", "second"]) writeFileSync(join(root, name), name);
+    await pack(sent);
+    const archive = (async function* () {
+      yield concat([
+        tarHeader({ path: "workspace/", type: "directory" }),
+        tarFile({ path: "workspace/first" }, new TextEncoder().encode("changed")),
+      ]);
+    })();
+    await expect(bringBack({ archive, root, sent, owner: undefined })).rejects.toThrow("breaks off");
+    expect(readdirSync(root).sort()).toEqual(["first", "second"]);
+  });
+
+  test("a directory gets its mode, and what is in it, whatever the mode lets be written", async () => {
+    mkdirSync(join(root, "there"), { mode: 0o755 });
+    chmodSync(join(root, "there"), 0o2755);
+    const sent: Manifest = new Map();
+    await pack(sent);
+    const directory = (path: string, mode: number): TarEntryInput => ({ path, mode, type: "directory" });
+    const members = [
+      directory("workspace/there/", 0o711),
+      directory("workspace/new/", 0o555),
+      directory("workspace/new/inner/", 0o500),
+    ];
+    expect(await back([...members, [{ path: "workspace/new/inner/file" }, "x"]], sent)).toEqual([]);
+    const modes = ["there", "new", "new/inner"].map((path) => statSync(join(root, path)).mode & 0o7777);
+    expect(modes).toEqual([0o2711, 0o555, 0o500]);
+    expect(readFileSync(join(root, "new/inner/file"), "utf8")).toBe("x");
+    for (const path of ["new", "new/inner"]) chmodSync(join(root, path), 0o700);
+  });
+
+  test("a name that is not UTF-8 is told, and made by no other name", async () => {
+    const header = tarHeader({ path: "workspace/caf?" });
+    header[header.indexOf(0x3f)] = 0xe9;
+    header.set(new TextEncoder().encode(" ".repeat(8)), 148);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.set(new TextEncoder().encode(`${sum.toString(8).padStart(6, "0")}\0`), 148);
+    const archive = (async function* () {
+      yield concat([tarHeader({ path: "workspace/", type: "directory" }), header, tarEnd()]);
+    })();
+    const warnings = await bringBack({ archive, root, sent: new Map(), owner: undefined });
+    expect(warnings.map(({ message }) => message)).toEqual(["caf\ufffd was not copied back: its name is not UTF-8"]);
+    expect(readdirSync(root)).toEqual([]);
   });
 
   test("what was not sent and is not in the archive stays", async () => {
