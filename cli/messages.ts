@@ -23,10 +23,17 @@ export function createMessages(
   };
   return {
     warn: async ({ message }) => {
-      if (!quiet) await say(`${err.paint("yellow", "warning:")} ${err.paint("dim", message)}`);
+      if (!quiet) await say(`${err.paint("yellow", "warning:")} ${err.paint("dim", visible(message, ""))}`);
     },
-    fail: (message) => say(message),
+    fail: (message) => say(visible(message, "\n\t")),
   };
+}
+
+/** A message can name what a command has named: that is not to move a cursor, nor to pass for a line of this program. */
+function visible(text: string, meant: string): string {
+  return text.replace(/\p{Cc}/gu, (control) =>
+    meant.includes(control) ? control : `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** An error as the program tells it, and what it exits with. */

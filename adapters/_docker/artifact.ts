@@ -39,6 +39,9 @@ export interface DockerArtifact {
 /** Nobody, by the number that Linux has for it. */
 const nobody = { uid: 65534, gid: 65534 };
 
+/** The least that daemon and kernel keep (`docker run --cpus`): 0 would be no limit. */
+const leastNanoCpus = 1e7;
+
 /** @param reach where it has been found out; else as the plan and the daemon let expect */
 export function artifactOf(
   plan: ExecutionPlan,
@@ -112,7 +115,7 @@ function bodyOf(plan: ExecutionPlan, { settings, mark, facts }: LowerContext, { 
       SecurityOpt: ["no-new-privileges"],
       IpcMode: "private",
       ...(limits.memoryBytes === null ? {} : { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }),
-      ...(limits.cpus === null ? {} : { NanoCpus: Math.round(limits.cpus * 1e9) }),
+      ...(limits.cpus === null ? {} : { NanoCpus: Math.max(leastNanoCpus, Math.round(limits.cpus * 1e9)) }),
       // One more for the init, which is ours.
       ...(limits.pids === null ? {} : { PidsLimit: limits.pids + 1 }),
       Ulimits: ulimitsOf(plan, settings),

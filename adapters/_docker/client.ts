@@ -9,6 +9,8 @@ import { type DaemonCall, type DaemonClient, DaemonError, type OpenAnswer } from
 import type { Endpoint } from "./endpoint.ts";
 
 const defaultTimeoutMs = 60_000;
+/** The longest delay that `setTimeout` takes; a longer one fires at once on every runtime. */
+const longestTimerMs = 2 ** 31 - 1;
 const fine = { 101: true, 200: true, 201: true, 202: true, 204: true, 304: true };
 
 /** docker-modem writes every request out for its debugging, whether or not anybody listens: not to the depths of these. */
@@ -34,7 +36,7 @@ export function createClient(endpoint: Endpoint, version: string | null): Daemon
     Object.assign(controller.signal, shallow);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const give = () => controller.abort();
-    const limitMs = call.timeoutMs ?? defaultTimeoutMs;
+    const limitMs = Math.min(call.timeoutMs ?? defaultTimeoutMs, longestTimerMs);
     const limit = setTimeout(() => {
       const message = `The daemon has not answered for ${limitMs} ms`;
       reject(new DaemonError(message, { status: null, code: "ETIMEDOUT" }));

@@ -20,6 +20,8 @@ export function endingOf({ waited, state, wasKilled }: EndingFacts): {
   readonly kind: ExitKind;
   readonly warnings: readonly Warning[];
 } {
+  // Who removes a container ends its command, and whoever waits is told a number like any other.
+  if (waited === killed && state === null && !wasKilled) return lost("deleted");
   const code = waited ?? (state?.Running === false ? state.ExitCode : undefined);
   if (code === undefined) return lost(state === null ? "deleted" : "unknown");
   if (state?.OOMKilled !== true) return { kind: { kind: "exited", code }, warnings: [] };

@@ -1,5 +1,6 @@
 /** Marks on every container of ours: whose it is, in words that hold after its host's death. They never change. */
 
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import process from "node:process";
 import { currentWorld, isKnownOver } from "../../host/process-name.ts";
@@ -10,17 +11,29 @@ const prefix = "prx-runtime.";
 
 /** Of every container of ours, whoever began it. */
 export const ownerLabel = `${prefix}owner`;
+/** `"true"` where the container is to stay. */
+export const keptLabel = `${prefix}kept`;
 
 /** Who this process is, for whoever finds its containers. */
-export type HostMark = Readonly<Record<"host" | "boot" | "namespace" | "pid" | "started", string>>;
+export type HostMark = Readonly<Record<"host" | "machine" | "boot" | "namespace" | "pid" | "started", string>>;
 
 export function markOfThisHost(): HostMark {
   return {
     ...currentWorld(),
     host: hostname(),
+    machine: machineId(),
     pid: String(process.pid),
     started: findProcess(process.pid)?.startedAt ?? "",
   };
+}
+
+/** Many machines have the same host name (machine-id(5)). Empty where there is none, as in most containers. */
+function machineId(): string {
+  try {
+    return readFileSync("/etc/machine-id", "utf8").trim();
+  } catch {
+    return "";
+  }
 }
 
 /** Pure: the labels of one execution's container. */
@@ -67,8 +80,8 @@ export function readMarks(listed: ListedContainer): MarkedContainer | null {
     execution,
     owner: label("owner"),
     mark: {
-      ...{ host: label("host"), boot: label("boot"), namespace: label("namespace") },
-      ...{ pid: label("pid"), started: label("started") },
+      ...{ host: label("host"), machine: label("machine"), boot: label("boot") },
+      ...{ namespace: label("namespace"), pid: label("pid"), started: label("started") },
     },
     backstopMs: Number(label("backstop-ms")) || 0,
     isKept: label("kept") === "true",
@@ -79,7 +92,8 @@ export function readMarks(listed: ListedContainer): MarkedContainer | null {
 
 /** Whether the process that began it is known to be over: a pid means something on its own machine, boot and namespace only. */
 export function isOrphan({ mark }: MarkedContainer, here: HostMark): boolean {
-  if (mark.host !== here.host || mark.pid === "") return false;
-  if (mark.boot !== here.boot) return mark.boot !== "" && here.boot !== "";
+  if (mark.host !== here.host || mark.machine !== here.machine || mark.pid === "") return false;
+  // Another boot is an earlier one only of a machine that is certainly this one.
+  if (mark.boot !== here.boot) return here.machine !== "" && mark.boot !== "" && here.boot !== "";
   return mark.namespace === here.namespace && isKnownOver({ pid: Number(mark.pid), startedAt: mark.started });
 }

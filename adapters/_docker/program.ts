@@ -3,7 +3,7 @@
 import { posix } from "node:path";
 import type { TarEntry } from "../../src/archive/tar-entry.ts";
 import { readTar } from "../../src/archive/tar-read.ts";
-import { RuntimeError } from "../../src/errors.ts";
+import { messageOf, RuntimeError } from "../../src/errors.ts";
 import type { ContainerCalls } from "./containers.ts";
 import { statusOf } from "./daemon.ts";
 
@@ -76,7 +76,8 @@ async function readHead(calls: ContainerCalls, path: string): Promise<Found | nu
   try {
     body = await calls.read(path);
   } catch (error) {
-    if (statusOf(error) === 404) return null;
+    // The daemon has another number for a path through a file (path_resolution(7), ENOTDIR).
+    if (statusOf(error) === 404 || /: not a directory$/.test(messageOf(error))) return null;
     throw error;
   }
   try {

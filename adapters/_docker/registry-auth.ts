@@ -33,7 +33,7 @@ export async function registryAuth(
   askHelper: AskHelper = runHelper,
 ): Promise<string | null> {
   if (configText === null) return null;
-  const settings = JSON.parse(configText) as DockerSettingsFile;
+  const settings = parse<DockerSettingsFile>(configText, "Docker's settings (config.json)");
   const keys = registry === "docker.io" ? [hubKey, "index.docker.io", "docker.io"] : [registry, `https://${registry}`];
   const helper = keys.map((key) => settings.credHelpers?.[key]).find(isText) ?? settings.credsStore;
   const entry = isText(helper)
@@ -62,11 +62,26 @@ async function askForEntry(helper: string, keys: readonly string[], askHelper: A
       if (/credentials not found/i.test(String(error))) continue;
       throw new Error(`docker-credential-${helper} gave no answer for ${key}`);
     }
-    const { Username, Secret } = JSON.parse(answer) as { Username?: string; Secret?: string };
+    const { Username, Secret } = parse<{ Username?: string; Secret?: string }>(
+      answer,
+      `What docker-credential-${helper} answered`,
+    );
     if (Username === "<token>") return { identitytoken: Secret ?? "" };
     return { username: Username ?? "", password: Secret ?? "" };
   }
   return null;
+}
+
+/** The runtimes' own errors quote what they read, and that is a secret here. */
+function parse<Shape>(text: string, what: string): Shape {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = null;
+  }
+  if (typeof value !== "object" || value === null) throw new Error(`${what} is no JSON object`);
+  return value as Shape;
 }
 
 function runHelper(program: string, input: string): Promise<string> {

@@ -1,6 +1,7 @@
 /** The equivalent `docker run` line and the body of the create request, for a person's eyes: no value of the environment. */
 
 import type { DockerArtifact } from "./artifact.ts";
+import { keptLabel } from "./labels.ts";
 
 const hidden = "<redacted>";
 
@@ -15,7 +16,18 @@ function runLine({ body, name, platform }: DockerArtifact): string {
   const host = body.HostConfig;
   const flag = (text: string, value: string | number | undefined) => (value === undefined ? [] : [text, String(value)]);
   const words = [
-    ...["docker", "run", "--rm", "--init", "--name", name, "--log-driver", "none", "--network", host.NetworkMode],
+    ...[
+      "docker",
+      "run",
+      ...(body.Labels[keptLabel] === "true" ? [] : ["--rm"]),
+      "--init",
+      "--name",
+      name,
+      "--log-driver",
+      "none",
+      "--network",
+      host.NetworkMode,
+    ],
     ...(host.ReadonlyRootfs ? ["--read-only"] : []),
     ...["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--ipc", "private", "--no-healthcheck"],
     ...flag("--user", body.User),
@@ -37,12 +49,17 @@ function runLine({ body, name, platform }: DockerArtifact): string {
   return words.map(quoted).join(" ");
 }
 
+/** `--mount` is read as a line of comma separated values. */
+function csvField(text: string): string {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 function mountWord(mount: DockerArtifact["body"]["HostConfig"]["Mounts"][number]): string {
   const { Type, Source, Target, ReadOnly } = mount;
   return [
     `type=${Type}`,
-    ...(Source === undefined ? [] : [`source=${Source}`]),
-    `target=${Target}`,
+    ...(Source === undefined ? [] : [csvField(`source=${Source}`)]),
+    csvField(`target=${Target}`),
     ...(ReadOnly ? ["readonly"] : []),
     ...(Type === "volume" ? ["volume-nocopy"] : ["bind-propagation=rprivate"]),
   ].join(",");

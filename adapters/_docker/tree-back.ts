@@ -3,6 +3,7 @@
 import {
   closeSync,
   constants,
+  createReadStream,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -10,20 +11,20 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
+  type ReadStream,
   rmdirSync,
   symlinkSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
 import { walk } from "../../host/directory-walk.ts";
-import { openRegularFile } from "../../host/held-directory.ts";
+import { openRegularFile, reasonOf } from "../../host/held-directory.ts";
 import { openForWriting } from "../../host/workspace-files.ts";
 import type { TarEntry } from "../../src/archive/tar-entry.ts";
 import { readTar, type TarMember } from "../../src/archive/tar-read.ts";
-import { messageOf } from "../../src/errors.ts";
 import type { FileOwner, Warning } from "../../src/types.ts";
 import { isText, type Manifest, notText } from "./host-tree.ts";
+import { tellIncomplete } from "./incomplete.ts";
 
 export interface TreeBack {
   readonly archive: AsyncIterable<Uint8Array>;
@@ -37,30 +38,35 @@ export interface TreeBack {
 /** The most that is brought back of one command, whoever wrote it. */
 const mostBytes = 2 ** 30;
 /** The most that is read past for being too much: it takes its time, and nothing else ends that. */
-const mostPassed = 16 * mostBytes;
+const mostPassed = 4 * mostBytes;
+/** The daemon leaves out what it cannot reach for the length of its path (limits.h, PATH_MAX), and says nothing. */
+const longPath = 3000;
 
 /** Writes what is new or other than it was sent, and removes what is gone. What cannot be done is named, and the rest is done. */
 export async function bringBack({ archive, root, sent, owner }: TreeBack): Promise<readonly Warning[]> {
-  const warnings: Warning[] = [];
+  const failures = new Map<string, string>();
+  const failed = (path: string, error: unknown) => failures.set(path, reasonOf(error));
   const seen = new Set<string>();
   const modes: DirectoryMode[] = [];
   let bytes = 0;
   let passed = 0;
+  let isWhole = true;
   const spend = (more: number) => {
+    if (bytes + more > mostBytes) throw new Error(`more than ${mostBytes} bytes have changed`);
     bytes += more;
-    if (bytes > mostBytes) throw new Error(`more than ${mostBytes} bytes have changed`);
   };
   for await (const member of readTar(archive)) {
     const path = pathBelow(member.entry.path);
     if (path === null) continue;
     seen.add(path);
+    isWhole &&= path.length < longPath;
     if (isUnchanged(member.entry, path, sent)) continue;
     try {
       if (!isText(path) || !isText(member.entry.link)) throw new Error(notText);
       spend(member.entry.size);
-      await writeMember(member, path, { root, owner, spend, modes });
+      await writeMember(member, path, { root, owner, spend, modes, sent });
     } catch (error) {
-      warnings.push(notBrought(path, messageOf(error)));
+      failed(path, error);
       passed += member.entry.size;
       if (passed > mostPassed) throw error;
     }
@@ -69,9 +75,11 @@ export async function bringBack({ archive, root, sent, owner }: TreeBack): Promi
   const gone = [...sent.keys()].filter((path) => !seen.has(path)).reverse();
   for (const path of gone) {
     try {
+      if (!isWhole)
+        throw new Error("it may lie below a path that is too long for the daemon, and is left as it is here");
       removeInside(root, path);
     } catch (error) {
-      warnings.push(notBrought(path, messageOf(error)));
+      failed(path, error);
     }
   }
   // Last, and contents before their directories: one that may not be written could not be filled.
@@ -79,10 +87,10 @@ export async function bringBack({ archive, root, sent, owner }: TreeBack): Promi
     try {
       setMode(root, path, mode);
     } catch (error) {
-      warnings.push(notBrought(path, messageOf(error)));
+      failed(path, error);
     }
   }
-  return warnings;
+  return tellIncomplete(failures, "copied back");
 }
 
 /** Permission bits that a directory is to have in the end. */
@@ -124,13 +132,14 @@ interface Writing {
   readonly spend: (bytes: number) => void;
   /** Of the directories that were written. */
   readonly modes: DirectoryMode[];
+  readonly sent: Manifest;
 }
 
 /** Every place is used while what leads to it is held: another command that works there can exchange it for a link meanwhile. */
 async function writeMember(
   { entry, content }: TarMember,
   path: string,
-  { root, owner, spend, modes }: Writing,
+  { root, owner, spend, modes, sent }: Writing,
 ): Promise<void> {
   const give = (place: string) => owner !== undefined && lchownSync(place, owner.uid, owner.gid);
   if (entry.type === "directory") {
@@ -141,6 +150,7 @@ async function writeMember(
       modes.push({ path, mode: entry.mode & 0o777 });
     });
   }
+  if (sent.get(path)?.type === "directory") removeSent(root, path, sent);
   if (entry.type === "symlink") {
     return walk(root, path, ({ place }) => {
       clear(place, "other");
@@ -151,12 +161,19 @@ async function writeMember(
   if (entry.type !== "file" && entry.type !== "hardlink")
     throw new Error("it is neither a file, a directory nor a symbolic link");
   // Of a second name before the place is cleared: it may be what is read.
-  const parts = entry.type === "file" ? content : [contentOf(root, entry.link, spend)];
-  const fd = walk(root, path, ({ place }) => {
-    clear(place, "file");
-    return openForWriting(place, { mode: 0o600, isShared: false });
-  });
+  const copied = entry.type === "file" ? null : contentOf(root, entry.link, spend);
+  let fd: number;
   try {
+    fd = walk(root, path, ({ place }) => {
+      clear(place, copied === null ? "file" : "other");
+      return openForWriting(place, { mode: 0o600, isShared: false });
+    });
+  } catch (error) {
+    copied?.destroy();
+    throw error;
+  }
+  try {
+    const parts: AsyncIterable<Uint8Array> = copied ?? content;
     for await (const part of parts) for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
     fchmodSync(fd, entry.mode & 0o777);
     if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
@@ -166,16 +183,24 @@ async function writeMember(
 }
 
 /** A second name of a file that came before, or that has not changed: it becomes a file of its own here. */
-function contentOf(root: string, link: string, spend: Writing["spend"]): Uint8Array {
+function contentOf(root: string, link: string, spend: Writing["spend"]): ReadStream {
   const path = pathBelow(link);
   if (path === null) throw new Error("it is another name of something outside");
   const fd = walk(root, path, ({ place }) => openRegularFile(place, constants.O_RDONLY));
   try {
     // It has no size of its own in the archive, and takes as much room here.
     spend(fstatSync(fd).size);
-    return new Uint8Array(readFileSync(fd));
-  } finally {
+  } catch (error) {
     closeSync(fd);
+    throw error;
+  }
+  return createReadStream("", { fd, start: 0 });
+}
+
+/** What was sent of a directory in whose place there is something else now: it is gone, and nobody else's goes with it. */
+function removeSent(root: string, path: string, sent: Manifest): void {
+  for (const below of [...sent.keys()].reverse()) {
+    if (below.startsWith(`${path}/`) && sent.delete(below)) removeInside(root, below);
   }
 }
 
@@ -201,8 +226,4 @@ function removeInside(root: string, path: string): void {
 
 function lstatOf(file: string) {
   return lstatSync(file, { throwIfNoEntry: false }) ?? null;
-}
-
-function notBrought(path: string, reason: string): Warning {
-  return { code: "workspace_incomplete", message: `${path} was not copied back: ${reason}` };
 }

@@ -10,6 +10,7 @@ import type { ContainerCalls } from "./containers.ts";
 import { packFiles, takeOutputs } from "./copied-files.ts";
 import { statusOf } from "./daemon.ts";
 import { type Manifest, packTree } from "./host-tree.ts";
+import { tellIncomplete } from "./incomplete.ts";
 import { bringBack } from "./tree-back.ts";
 
 /** Roots that this daemon was seen to have as this machine has them. */
@@ -83,9 +84,8 @@ export async function placeWorkspace({ plan, io, signal, artifact, calls }: Plac
   if (artifact.reach !== "copy") return { sent: null, warnings: [] };
   const target = artifact.body.WorkingDir;
   const sent: Manifest = new Map();
-  const warnings: Warning[] = [];
-  const leftOut = (path: string, reason: string) =>
-    warnings.push({ code: "workspace_incomplete", message: `${path} was not copied into the container: ${reason}` });
+  const failures = new Map<string, string>();
+  const leftOut = (path: string, reason: string) => failures.set(path, reason);
   const tree = root === null ? null : packTree({ root, at: target, owner, leftOut }, sent);
   try {
     await calls.write(target, tree ?? packFiles(plan.files, io.files, owner), signal);
@@ -95,7 +95,7 @@ export async function placeWorkspace({ plan, io, signal, artifact, calls }: Plac
   } finally {
     tree?.destroy();
   }
-  return { sent: root === null ? null : sent, warnings };
+  return { sent: root === null ? null : sent, warnings: tellIncomplete(failures, "copied into the container") };
 }
 
 /** What comes back after the command and everything it began are over. Never throws. */

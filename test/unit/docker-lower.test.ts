@@ -53,6 +53,11 @@ describe("the body", () => {
     expect(bodyOf({ network: asked }, { docker: { network } }).HostConfig.NetworkMode).toBe(expected);
   });
 
+  test("has a limit of processors also where next to nothing is asked for", () => {
+    const { limits } = dockerPlan();
+    expect(bodyOf({ limits: { ...limits, cpus: 1e-10 } }).HostConfig.NanoCpus).toBe(1e7);
+  });
+
   test("takes every further key", () => {
     const docker = {
       ...{ read_only: false, tmpfs_size: "1m", shm_size: "2m", file_size_limit: "1g", runtime: "runsc", user: "7:8" },
@@ -164,6 +169,13 @@ describe("the text", () => {
     expect(text).toContain("--entrypoint sh busybox -c 'echo '\\''it'\\'''\\''s'\\'''");
     expect(text).toContain('"TOKEN=<redacted>"');
     expect(text).not.toContain("s3cr3t");
+  });
+
+  test("keeps a container that is to be kept, and quotes what a list of fields would be cut at", () => {
+    const docker = { auto_remove: false, readonly_mounts: ["/srv/a,b:/opt"] };
+    const line = lowerDocker(dockerPlan(), contextWith({ docker })).text.split("\n")[0];
+    expect(line).toMatch(/^docker run --init /);
+    expect(line).toContain(`'type=bind,"source=/srv/a,b",target=/opt,readonly,bind-propagation=rprivate'`);
   });
 
   test("names what the platform and the image add", () => {

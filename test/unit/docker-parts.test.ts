@@ -63,6 +63,8 @@ describe("endings", () => {
       { kind: "exited", code: 137 },
     ],
     ["a child was killed for memory", { waited: 0, state: state({ OOMKilled: true }) }, { kind: "exited", code: 0 }],
+    ["somebody else removed it", { waited: 137, state: null }, { kind: "lost", cause: "deleted" }],
+    ["we removed it", { waited: 137, state: null, wasKilled: true }, { kind: "exited", code: 137 }],
     ["nobody was told, and it is gone", { waited: null, state: null }, { kind: "lost", cause: "deleted" }],
     [
       "nobody was told, and it still runs",
@@ -120,7 +122,14 @@ describe("labels", () => {
     ["this very process", self, mark, false],
     ["a pid that was used again", { ...self, started: "1" }, mark, true],
     ["another machine's", { ...mark, host: "other" }, mark, false],
+    ["another machine's of the same name", { ...self, machine: "other", boot: "boot-0" }, mark, false],
     ["an earlier boot's", { ...self, boot: "boot-0" }, mark, true],
+    [
+      "another boot's, where no machine has a name of its own",
+      { ...self, machine: "", boot: "boot-0" },
+      { ...mark, machine: "" },
+      false,
+    ],
     ["another pid namespace's", { ...mark, namespace: "pid:[2]" }, mark, false],
   ])("%s", (_, theirs, here, expected) => {
     const marked = readMarks(listed({ Labels: labelsOf(plan, theirs, false) }));
@@ -176,6 +185,12 @@ describe("credentials", () => {
     const empty = () => Promise.reject(new Error("credentials not found in native keychain"));
     expect(await registryAuth("r", text, empty)).toBeNull();
     await expect(registryAuth("r", JSON.stringify({ credsStore: "../x" }), empty)).rejects.toThrow("no program's name");
+    const wrong = async () => "s3cr3t";
+    await expect(registryAuth("r", text, wrong)).rejects.toThrow(
+      /^What docker-credential-vault answered is no JSON object$/,
+    );
+    const torn = registryAuth("r", '{"auths":{"r":{"auth":hunter2}}}');
+    await expect(torn).rejects.toThrow(/^Docker's settings \(config.json\) is no JSON object$/);
   });
 });
 

@@ -9,7 +9,10 @@ import type { ExecutionPlan } from "../../src/types.ts";
 import { configOf } from "./core-parts.ts";
 import { planFor } from "./memory-plan.ts";
 
-export const mark: HostMark = { host: "machine", boot: "boot-1", namespace: "pid:[1]", pid: "42", started: "1000" };
+export const mark: HostMark = {
+  ...{ host: "name", machine: "machine", boot: "boot-1" },
+  ...{ namespace: "pid:[1]", pid: "42", started: "1000" },
+};
 
 export function settingsOf(docker: Readonly<Record<string, unknown>> = {}): DockerSettings {
   return sectionOf(configOf({ runtime: { docker } }), dockerFragment);

@@ -178,7 +178,7 @@ describe("on its way back", () => {
       yield concat([tarHeader({ path: "workspace/", type: "directory" }), header, tarEnd()]);
     })();
     const warnings = await bringBack({ archive, root, sent: new Map(), owner: undefined });
-    expect(warnings.map(({ message }) => message)).toEqual(["caf\ufffd was not copied back: its name is not UTF-8"]);
+    expect(warnings.map(({ message }) => message)).toEqual(['"caf\ufffd" was not copied back: its name is not UTF-8']);
     expect(readdirSync(root)).toEqual([]);
   });
 
@@ -207,11 +207,69 @@ describe("on its way back", () => {
     ]);
     expect(readFileSync(join(outside, "victim"), "utf8")).toBe("untouched");
     expect(warnings).toEqual([
-      "new/victim was not copied back: new leads out of the working directory",
-      "there/victim was not copied back: there leads out of the working directory",
+      '"new/victim" was not copied back: new leads out of the working directory',
+      '"there/victim" was not copied back: there leads out of the working directory',
     ]);
     expect(lstatSync(join(root, "itself")).isFile()).toBe(true);
     expect(readFileSync(join(root, "itself"), "utf8")).toBe("replaced");
+  });
+
+  test("a directory that was sent, and is a link or a file now, goes with what was sent of it", async () => {
+    for (const name of ["modules", "build"]) {
+      mkdirSync(join(root, name, "deep"), { recursive: true });
+      writeFileSync(join(root, name, "deep/file"), "");
+    }
+    const sent: Manifest = new Map();
+    await pack(sent);
+    writeFileSync(join(root, "build/mine"), "made meanwhile");
+    const now: Parameters<typeof back>[0] = [
+      { path: "workspace/modules", type: "symlink", link: "/opt/modules" },
+      [{ path: "workspace/build" }, "artifact"],
+    ];
+    expect(await back(now, sent)).toEqual(['"build" was not copied back: ENOTEMPTY: directory not empty']);
+    expect(readlinkSync(join(root, "modules"))).toBe("/opt/modules");
+    expect(readFileSync(join(root, "build/mine"), "utf8")).toBe("made meanwhile");
+  });
+
+  test("one file that is too large keeps nobody else back, and of very many it is told how many", async () => {
+    const archive = (async function* () {
+      yield concat([tarHeader({ path: "workspace/", type: "directory" })]);
+      yield tarHeader({ path: "workspace/large", size: 2 ** 30 + 1 });
+      const part = new Uint8Array(2 ** 20);
+      for (let at = 0; at < 2 ** 30; at += part.length) yield part;
+      yield new Uint8Array(512);
+      yield tarFile({ path: "workspace/small" }, new TextEncoder().encode("small"));
+      for (let count = 0; count < 30; count += 1) yield tarHeader({ path: `workspace/../${count}` });
+      for (let count = 0; count < 30; count += 1) yield tarHeader({ path: `workspace/${count}\ufffd` });
+      yield tarEnd();
+    })();
+    const messages = (await bringBack({ archive, root, sent: new Map(), owner: undefined })).map(
+      ({ message }) => message,
+    );
+    expect(messages[0]).toBe('"large" was not copied back: more than 1073741824 bytes have changed');
+    expect([messages.length, messages.at(-1)]).toEqual([21, "11 more were not copied back"]);
+    expect(readFileSync(join(root, "small"), "utf8")).toBe("small");
+  });
+
+  test("where more is too large than is worth reading past, the rest is given up", async () => {
+    const archive = (async function* () {
+      yield concat([tarHeader({ path: "workspace/", type: "directory" })]);
+      yield tarHeader({ path: "workspace/huge", size: 2 ** 40 });
+      yield new Uint8Array(512);
+      expect.unreachable("It is read on");
+    })();
+    await expect(bringBack({ archive, root, sent: new Map(), owner: undefined })).rejects.toThrow("have changed");
+  });
+
+  test("nothing is taken for removed where the daemon may have left out what lies too deep", async () => {
+    mkdirSync(join(root, "keep"));
+    writeFileSync(join(root, "keep/file"), "");
+    const sent: Manifest = new Map();
+    await pack(sent);
+    const path = `workspace/${`${"d".repeat(200)}/`.repeat(15)}`;
+    const warnings = await back([{ path, type: "directory", mode: 0o755 }], sent);
+    expect(warnings.filter((message) => /^"keep(\/file)?" .* left as it is here$/.test(message)).length).toBe(2);
+    expect(existsSync(join(root, "keep/file"))).toBe(true);
   });
 
   test("kinds change, and a directory with something in it is not thrown away", async () => {
@@ -225,7 +283,7 @@ describe("on its way back", () => {
       { path: "workspace/file", type: "directory", mode: 0o750 },
       { path: "workspace/link", type: "symlink", link: "anywhere" },
     ]);
-    expect(warnings).toEqual([expect.stringMatching(/^full was not copied back: .*(not empty|ENOTEMPTY)/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^"full" was not copied back: .*(not empty|ENOTEMPTY)/)]);
     expect(readFileSync(join(root, "empty"), "utf8")).toBe("now a file");
     expect([statSync(join(root, "file")).isDirectory(), statSync(join(root, "file")).mode & 0o777]).toEqual([
       true,
@@ -243,8 +301,8 @@ describe("on its way back", () => {
       { path: "workspace/stolen", type: "hardlink", link: "workspace/leads-out" },
     ]);
     expect(warnings).toEqual([
-      "passwd was not copied back: it is another name of something outside",
-      expect.stringMatching(/^stolen was not copied back: .*(ELOOP|symbolic|links)/),
+      '"passwd" was not copied back: it is another name of something outside',
+      expect.stringMatching(/^"stolen" was not copied back: .*(ELOOP|symbolic|links)/),
     ]);
     expect(readFileSync(join(root, "second"), "utf8")).toBe("x");
     expect(statSync(join(root, "tool")).mode & 0o7777).toBe(0o755);
