@@ -31,7 +31,7 @@ export interface PackedTree {
   readonly leftOut: (path: string, reason: string) => void;
 }
 
-/** A change within the second of the last one before it would not be seen by its time. */
+/** A change within the second of the last one before it would not be seen by its time: everything is sent as so much older. */
 const quietSecs = 2;
 
 /**
@@ -40,8 +40,7 @@ const quietSecs = 2;
  * @param manifest is filled on the way
  */
 export function packTree({ root, ...tree }: PackedTree, manifest: Manifest): Readable {
-  const latest = Math.floor(Date.now() / 1000) - quietSecs;
-  return Readable.from(packAll(root, { ...tree, manifest, latest }));
+  return Readable.from(packAll(root, { ...tree, manifest }));
 }
 
 /** Stands where bytes were no UTF-8: what they were is not known any more. */
@@ -67,8 +66,6 @@ async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Arr
 
 interface Packing extends Omit<PackedTree, "root"> {
   readonly manifest: Manifest;
-  /** No file is sent as younger than this. */
-  readonly latest: number;
 }
 
 /** Each directory is held while it is read: another command that works in it can exchange it for a link meanwhile. */
@@ -110,8 +107,8 @@ async function* packEntry(
   { held, name, path }: Placed,
   packing: Packing,
 ): AsyncGenerator<Uint8Array> {
-  const common = { path, mode: stats.mode & 0o777, mtime: mtimeOf(stats.mtimeMs, packing), ...packing.owner };
-  const sent = { size: 0, mtime: common.mtime, mode: common.mode, link: "" };
+  const common = { path, mode: stats.mode & 0o777, mtime: stats.mtimeMs / 1000 - quietSecs, ...packing.owner };
+  const sent = { size: 0, mtime: Math.trunc(common.mtime), mode: common.mode, link: "" };
   if (stats.isDirectory()) {
     packing.manifest.set(path, { ...sent, type: "directory" });
     yield tarHeader({ ...common, type: "directory" });
@@ -151,10 +148,6 @@ function linkWithin(link: string, path: string, { at }: Packing): string {
   const leadsTo = posix.normalize(posix.join(posix.dirname(path), link));
   const climbs = !link.startsWith("/") && (leadsTo === ".." || leadsTo.startsWith("../"));
   return climbs ? posix.resolve(at, leadsTo) : link;
-}
-
-function mtimeOf(ms: number, { latest }: Packing): number {
-  return Math.min(Math.floor(ms / 1000), latest);
 }
 
 /** Exactly so many bytes: a file that changes while it is read would spoil what follows it. */

@@ -7,6 +7,7 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  futimesSync,
   lchownSync,
   lstatSync,
   mkdirSync,
@@ -31,6 +32,8 @@ export interface TreeBack {
   /** The directory of this machine. */
   readonly root: string;
   readonly sent: Manifest;
+  /** Seconds since 1970. What is older than that was given its time on purpose, and keeps it. */
+  readonly sentAt: number;
   /** Whose new files are to be; left out where this process cannot give files away. */
   readonly owner: FileOwner | undefined;
 }
@@ -39,11 +42,13 @@ export interface TreeBack {
 const mostBytes = 2 ** 30;
 /** The most that is read past for being too much: it takes its time, and nothing else ends that. */
 const mostPassed = 4 * mostBytes;
+/** By so much a daemon's clock may differ, and its times are cut to whole seconds. */
+const clockMarginSecs = 60;
 /** The daemon leaves out what it cannot reach for the length of its path (limits.h, PATH_MAX), and says nothing. */
 const longPath = 3000;
 
 /** Writes what is new or other than it was sent, and removes what is gone. What cannot be done is named, and the rest is done. */
-export async function bringBack({ archive, root, sent, owner }: TreeBack): Promise<readonly Warning[]> {
+export async function bringBack({ archive, root, sent, sentAt, owner }: TreeBack): Promise<readonly Warning[]> {
   const failures = new Map<string, string>();
   const failed = (path: string, error: unknown) => failures.set(path, reasonOf(error));
   const seen = new Set<string>();
@@ -64,7 +69,7 @@ export async function bringBack({ archive, root, sent, owner }: TreeBack): Promi
     try {
       if (!isText(path) || !isText(member.entry.link)) throw new Error(notText);
       spend(member.entry.size);
-      await writeMember(member, path, { root, owner, spend, modes, sent });
+      await writeMember(member, path, { root, owner, spend, modes, sent, sentAt });
     } catch (error) {
       failed(path, error);
       passed += member.entry.size;
@@ -133,13 +138,14 @@ interface Writing {
   /** Of the directories that were written. */
   readonly modes: DirectoryMode[];
   readonly sent: Manifest;
+  readonly sentAt: number;
 }
 
 /** Every place is used while what leads to it is held: another command that works there can exchange it for a link meanwhile. */
 async function writeMember(
   { entry, content }: TarMember,
   path: string,
-  { root, owner, spend, modes, sent }: Writing,
+  { root, owner, spend, modes, sent, sentAt }: Writing,
 ): Promise<void> {
   const give = (place: string) => owner !== undefined && lchownSync(place, owner.uid, owner.gid);
   if (entry.type === "directory") {
@@ -177,6 +183,7 @@ async function writeMember(
     for await (const part of parts) for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
     fchmodSync(fd, entry.mode & 0o777);
     if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
+    if (entry.mtime < sentAt - clockMarginSecs) futimesSync(fd, entry.mtime, entry.mtime);
   } finally {
     closeSync(fd);
   }

@@ -69,6 +69,8 @@ export interface Placing {
 /** What was copied in, for the way back. */
 export interface PlacedWorkspace {
   readonly sent: Manifest | null;
+  /** Seconds since 1970. */
+  readonly sentAt: number;
   /** What could not be copied. */
   readonly warnings: readonly Warning[];
 }
@@ -81,9 +83,10 @@ export async function placeWorkspace({ plan, io, signal, artifact, calls }: Plac
     const own = canGiveAway() ? (plan.workspace.owner ?? undefined) : undefined;
     writeFiles(root, plan.files, { bytes: io.files, backend: plan.backend, owner: own });
   }
-  if (artifact.reach !== "copy") return { sent: null, warnings: [] };
+  if (artifact.reach !== "copy") return { sent: null, sentAt: 0, warnings: [] };
   const target = artifact.body.WorkingDir;
   const sent: Manifest = new Map();
+  const sentAt = Date.now() / 1000;
   const failures = new Map<string, string>();
   const leftOut = (path: string, reason: string) => failures.set(path, reason);
   const tree = root === null ? null : packTree({ root, at: target, owner, leftOut }, sent);
@@ -95,17 +98,17 @@ export async function placeWorkspace({ plan, io, signal, artifact, calls }: Plac
   } finally {
     tree?.destroy();
   }
-  return { sent: root === null ? null : sent, warnings: tellIncomplete(failures, "copied into the container") };
+  return { sent: root === null ? null : sent, sentAt, warnings: tellIncomplete(failures, "copied into the container") };
 }
 
 /** What comes back after the command and everything it began are over. Never throws. */
 export async function takeBack(
   { plan, artifact, calls }: Omit<Placing, "io" | "signal">,
-  { sent, warnings: leftOut }: PlacedWorkspace,
+  { sent, sentAt, warnings: leftOut }: PlacedWorkspace,
 ): Promise<{ readonly files: readonly CollectedFile[]; readonly warnings: readonly Warning[] }> {
   const { root } = plan.workspace;
   const target = artifact.body.WorkingDir;
-  const changed = root === null || sent === null ? [] : await changesBack({ root, sent, plan, calls, target });
+  const changed = root === null || sent === null ? [] : await changesBack({ root, sent, sentAt, plan, calls, target });
   const warnings = [...leftOut, ...changed];
   if (plan.outputs.length === 0) return { files: [], warnings };
   const files =
@@ -118,17 +121,18 @@ export async function takeBack(
 interface Changes {
   readonly root: string;
   readonly sent: Manifest;
+  readonly sentAt: number;
   readonly plan: ExecutionPlan;
   readonly calls: ContainerCalls;
   readonly target: string;
 }
 
-async function changesBack({ root, sent, plan, calls, target }: Changes): Promise<readonly Warning[]> {
+async function changesBack({ root, sent, sentAt, plan, calls, target }: Changes): Promise<readonly Warning[]> {
   const owner: FileOwner | undefined = canGiveAway() ? plan.workspace.owner : undefined;
   try {
     const archive = await calls.read(target);
     try {
-      return await bringBack({ archive, root, sent, owner });
+      return await bringBack({ archive, root, sent, sentAt, owner });
     } finally {
       archive.destroy();
     }

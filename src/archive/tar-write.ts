@@ -26,6 +26,7 @@ export function tarHeader(input: TarEntryInput): Uint8Array {
   if (entry.size > largestOctal) records.push(paxRecord("size", String(entry.size)));
   if (entry.uid > largestId) records.push(paxRecord("uid", String(entry.uid)));
   if (entry.gid > largestId) records.push(paxRecord("gid", String(entry.gid)));
+  if (!Number.isInteger(entry.mtime) || entry.mtime < 0) records.push(paxRecord("mtime", String(entry.mtime)));
   const own = block(entry, typeFlags[entry.type]);
   if (records.length === 0) return own;
   const content = encoder.encode(records.join(""));

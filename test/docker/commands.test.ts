@@ -70,7 +70,8 @@ if (scene !== null) {
   describe("limits", { timeout: slow }, () => {
     test("a fork bomb meets its limit, and is gone", async () => {
       const runtime = await open({ pids_limit: 30 });
-      const bomb = "f() { f | f & }; f; sleep 30";
+      // Itself it begins nothing more once there is no room.
+      const bomb = "f() { f | f & }; f; exec sleep 30";
       const { outcome } = await runtime.execute("sh", ["-c", bomb], { timeoutMs: 1500 });
       expect(outcome).toBe("timed_out");
     });
@@ -171,6 +172,50 @@ if (scene !== null) {
       expect(await read("second")).toBe("after\n");
       expect(readlinkSync(join(path, "keep/up"))).toBe("../..");
       expect(statSync(join(path, "new/sub/f")).uid).toBe(0);
+    });
+
+    test("root's can be edited and built in turns, and times that were set come back", { timeout: slow }, async () => {
+      const runtime = await open();
+      const { path, write, read } = await directory(0);
+      const build = "if [ ! -e out ] || [ src -nt out ]; then cp src out; echo built; else echo up to date; fi";
+      const said: string[] = [];
+      for (const text of ["one", "two", "three"]) {
+        // busybox compares whole seconds.
+        await new Promise((resolve) => setTimeout(resolve, 1100));
+        await write("src", text);
+        said.push((await runtime.execute("sh", ["-c", build], { workingDir: path })).stdout);
+      }
+      expect([said, await read("out")]).toEqual([["built\n", "built\n", "built\n"], "three"]);
+      const dated = "touch -d '2001-01-01 00:00:00' old; mkdir -m 555 closed; chmod 700 .; ls closed";
+      await runtime.execute("sh", ["-c", dated], { workingDir: path });
+      expect(lstatSync(join(path, "old")).mtimeMs).toBe(Date.UTC(2001, 0, 1));
+      expect(statSync(join(path, "closed")).mode & 0o777).toBe(0o555);
+    });
+
+    test("what takes the place of a directory of root's takes it here too", { timeout: slow }, async () => {
+      const runtime = await open();
+      const { path, write, read } = await directory(0);
+      await write("node_modules/a", "");
+      await write("build/b", "");
+      const script = "rm -rf node_modules build; ln -s /opt/modules node_modules; echo artifact > build";
+      const output = await runtime.execute("sh", ["-c", script], { workingDir: path });
+      expect(output.warnings.map(({ code }) => code)).toEqual(["workspace_copied"]);
+      expect([readlinkSync(join(path, "node_modules")), await read("build")]).toEqual(["/opt/modules", "artifact\n"]);
+    });
+
+    test("a container that somebody else removes is lost", { timeout: slow }, async () => {
+      const runtime = await open();
+      const names: string[] = [];
+      for await (const event of runtime.stream("sh", ["-c", "echo ready; sleep 30"])) {
+        if (event.type === "stdout") {
+          const own = ["--filter", `label=prx-runtime.pid=${process.pid}`, "--format", "{{.Names}}"];
+          names.push(...docker("ps", ...own).split("\n"));
+          docker("rm", "--force", "--volumes", ...names);
+        }
+        if (event.type !== "finished") continue;
+        expect(event.output).toMatchObject({ outcome: "lost", cause: "deleted", exitCode: null });
+      }
+      expect(names.length).toBe(1);
     });
 
     test("a link that a command left does not lead the way back out of the directory", async () => {

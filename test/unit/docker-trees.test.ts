@@ -62,7 +62,7 @@ async function back(
   const archive = (async function* () {
     yield concat([tarHeader({ path: "workspace/", type: "directory" }), ...blocks, tarEnd()]);
   })();
-  return (await bringBack({ archive, root, sent, owner: undefined })).map(({ message }) => message);
+  return (await bringBack({ archive, root, sent, sentAt: 0, owner: undefined })).map(({ message }) => message);
 }
 
 describe("on its way there", () => {
@@ -101,13 +101,17 @@ describe("on its way there", () => {
     expect(told).toEqual(["caf\ufffd: its name is not UTF-8", "link: what it leads to is not UTF-8"]);
   });
 
-  test("no file is sent as one of the last two seconds", async () => {
-    writeFileSync(join(root, "new"), "");
+  test("everything is sent as two seconds older, and in the order in which it was made", async () => {
     writeFileSync(join(root, "old"), "");
-    utimesSync(join(root, "old"), 1000, 1000);
-    const times = Object.fromEntries((await pack()).map(({ path, mtime }) => [path, mtime]));
-    expect(times["old"]).toBe(1000);
+    utimesSync(join(root, "old"), 1000.25, 1000.25);
+    writeFileSync(join(root, "new"), "");
+    writeFileSync(join(root, "newer"), "");
+    utimesSync(join(root, "newer"), Date.now() / 1000, Date.now() / 1000 + 0.01);
+    const sent: Manifest = new Map();
+    const times = Object.fromEntries((await pack(sent)).map(({ path, mtime }) => [path, mtime]));
+    expect([times["old"], sent.get("old")?.mtime]).toEqual([998.25, 998]);
     expect(times["new"]).toBeLessThanOrEqual(Date.now() / 1000 - 2);
+    expect(times["newer"]).toBeGreaterThan(times["new"] ?? 0);
   });
 });
 
@@ -119,7 +123,7 @@ describe("on its way back", () => {
       utimesSync(join(root, name), 1000, 1000);
     }
     await pack(sent);
-    const same = { path: "workspace/same", mode: 0o644, mtime: 1000 };
+    const same = { path: "workspace/same", mode: 0o644, mtime: 998 };
     const changed = { path: "workspace/changed", mode: 0o644, mtime: 1001 };
     expect(
       await back(
@@ -136,6 +140,21 @@ describe("on its way back", () => {
     expect(existsSync(join(root, "gone"))).toBe(false);
   });
 
+  test("a time that was set on purpose stays, and what was written meanwhile is new here", async () => {
+    const archive = (async function* () {
+      yield concat([
+        tarHeader({ path: "workspace/", type: "directory" }),
+        tarFile({ path: "workspace/set", mtime: 978_307_200 }, new Uint8Array(1)),
+        tarFile({ path: "workspace/written", mtime: Math.floor(Date.now() / 1000) }, new Uint8Array(1)),
+        tarEnd(),
+      ]);
+    })();
+    const sentAt = Date.now() / 1000;
+    expect(await bringBack({ archive, root, sent: new Map(), sentAt, owner: undefined })).toEqual([]);
+    expect(statSync(join(root, "set")).mtimeMs).toBe(978_307_200_000);
+    expect(statSync(join(root, "written")).mtimeMs).toBeGreaterThan(sentAt * 1000 - 100);
+  });
+
   test("nothing is taken for removed that half an archive does not have", async () => {
     const sent: Manifest = new Map();
     for (const name of ["first", "second"]) writeFileSync(join(root, name), name);
@@ -146,7 +165,7 @@ describe("on its way back", () => {
         tarFile({ path: "workspace/first" }, new TextEncoder().encode("changed")),
       ]);
     })();
-    await expect(bringBack({ archive, root, sent, owner: undefined })).rejects.toThrow("breaks off");
+    await expect(bringBack({ archive, root, sent, sentAt: 0, owner: undefined })).rejects.toThrow("breaks off");
     expect(readdirSync(root).sort()).toEqual(["first", "second"]);
   });
 
@@ -177,7 +196,7 @@ describe("on its way back", () => {
     const archive = (async function* () {
       yield concat([tarHeader({ path: "workspace/", type: "directory" }), header, tarEnd()]);
     })();
-    const warnings = await bringBack({ archive, root, sent: new Map(), owner: undefined });
+    const warnings = await bringBack({ archive, root, sent: new Map(), sentAt: 0, owner: undefined });
     expect(warnings.map(({ message }) => message)).toEqual(['"caf\ufffd" was not copied back: its name is not UTF-8']);
     expect(readdirSync(root)).toEqual([]);
   });
@@ -243,7 +262,7 @@ describe("on its way back", () => {
       for (let count = 0; count < 30; count += 1) yield tarHeader({ path: `workspace/${count}\ufffd` });
       yield tarEnd();
     })();
-    const messages = (await bringBack({ archive, root, sent: new Map(), owner: undefined })).map(
+    const messages = (await bringBack({ archive, root, sent: new Map(), sentAt: 0, owner: undefined })).map(
       ({ message }) => message,
     );
     expect(messages[0]).toBe('"large" was not copied back: more than 1073741824 bytes have changed');
@@ -258,7 +277,9 @@ describe("on its way back", () => {
       yield new Uint8Array(512);
       expect.unreachable("It is read on");
     })();
-    await expect(bringBack({ archive, root, sent: new Map(), owner: undefined })).rejects.toThrow("have changed");
+    await expect(bringBack({ archive, root, sent: new Map(), sentAt: 0, owner: undefined })).rejects.toThrow(
+      "have changed",
+    );
   });
 
   test("nothing is taken for removed where the daemon may have left out what lies too deep", async () => {
