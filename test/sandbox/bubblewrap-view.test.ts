@@ -162,6 +162,15 @@ describe("the paths that are listed", () => {
     onTestFinished(() => setHostEnv("HOME", before));
     const linked = await another({});
     await expect(linked.execute("true", [], { workingDir: home })).rejects.toThrow(/holds the home directory/);
+    // A service has no HOME, and whoever uses sudo may have another's.
+    const users = readFileSync("/etc/passwd", "utf8")
+      .split("\n")
+      .map((line) => line.split(":"));
+    const listed = users.find(([, , uid]) => uid === String(process.getuid?.()))?.[5] ?? "/";
+    setHostEnv("HOME", undefined);
+    const homeless = await another({});
+    if (listed === "/" || !existsSync(listed)) return;
+    await expect(homeless.execute("true", [], { workingDir: listed })).rejects.toThrow(/holds the home directory/);
   });
 });
 

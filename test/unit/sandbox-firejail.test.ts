@@ -16,6 +16,25 @@ describe("the words", () => {
     expect(words.length).toBeLessThan(128);
   });
 
+  test("no variable that a shell can export is an argument, but a loader's and the shell's own", () => {
+    const names = [
+      "MAILGUN_KEY",
+      "LANGCHAIN_KEY",
+      "FUNC_KEY",
+      "GLOBAL_KEY",
+      "HISTORY_KEY",
+      "BASH_KEY",
+      "LC_KEY",
+      "FC_KEY",
+    ];
+    const own = ["MAIL", "LANG", "HISTFILE", "GLOBIGNORE", "FUNCNEST", "LD_PRELOAD"];
+    const env = Object.fromEntries([...names, ...own].map((name) => [name, `s3cret-${name}`]));
+    const { script } = wrap(0, { command: { argv: ["/bin/ls"], env } });
+    const last = script.findLast((line) => line.includes("/bin/ls")) ?? "";
+    expect(names.filter((name) => last.includes(`s3cret-${name}`))).toEqual([]);
+    expect(own.filter((name) => last.includes(`${name}=s3cret-${name}`))).toEqual(own);
+  });
+
   test("end it with the host: root's by the kernel, a user's by a second process", () => {
     expect(wrap(0).words.slice(0, 3)).toEqual(["/usr/bin/setpriv", "--pdeathsig", "KILL"]);
     expect(wrap(0).words).not.toContain("--ipc-namespace");

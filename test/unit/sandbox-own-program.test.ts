@@ -1,10 +1,12 @@
 /** Of what this program consists, and which directories cannot be a command's because of it. */
 
-import { symlinkSync } from "node:fs";
+import { realpathSync, symlinkSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { findOwnProgram, keptOf, ownsItself } from "../../adapters/_native/sandbox/own-program.ts";
 import { composeView, type Mount } from "../../adapters/_native/sandbox/view.ts";
+import { cacheDirectory } from "../../host/cache-directory.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
 const { at, write } = scratchDirectory();
@@ -26,13 +28,13 @@ describe("the program is", () => {
       name: "prx-runtime",
       dependencies: { "@a/b": "1", c: "1", d: "1" },
     });
-    manifest("project/node_modules/@a/b", { dependencies: { e: "1", c: "1" } });
+    manifest("project/node_modules/@a/b", { dependencies: { e: "1" }, optionalDependencies: { c: "1" } });
     manifest("project/node_modules/prx-runtime/node_modules/c", {});
     manifest("project/node_modules/c", {});
     manifest("store/e", {});
     symlinkSync(at("store/e"), at("project/node_modules/e"));
     const code = write("project/node_modules/prx-runtime/dist/adapters/x.js", "");
-    expect(findOwnProgram(code, executable)).toEqual({
+    expect(findOwnProgram(code, executable, null)).toEqual({
       root: at("project/node_modules/prx-runtime"),
       places: [
         ...["node_modules/prx-runtime", "node_modules/node/bin/node", "node_modules/@a/b"].map((p) =>
@@ -46,8 +48,15 @@ describe("the program is", () => {
 
   test("one file, where it is a part of another program's", () => {
     const bundle = write("project/bundle.js", "");
-    expect(findOwnProgram(bundle, executable)).toEqual({ root: null, places: [bundle, executable] });
-    expect(findOwnProgram(null, executable).places).toEqual([executable]);
+    expect(findOwnProgram(bundle, executable, null)).toEqual({ root: null, places: [bundle, executable] });
+    expect(findOwnProgram(null, executable, null).places).toEqual([executable]);
+  });
+
+  test("what is compiled of it, too", () => {
+    const compiled = dirname(write("cache/prx-runtime/compiled", ""));
+    expect(findOwnProgram(null, executable, compiled).places).toEqual([executable, compiled]);
+    const cache = cacheDirectory();
+    expect(cache === null || findOwnProgram().places.includes(realpathSync(cache))).toBe(true);
   });
 });
 
@@ -57,6 +66,7 @@ describe.each([
   ["/home/u/prx/project/src", null],
   ["/home/u/prx", "/home/u/prx"],
   ["/home/u/prx/src", "/home/u/prx"],
+  ["/home/u/prx/.git/hooks", "/home/u/prx"],
   ["/home/u/prx/node_modules/.bin", "/home/u/prx"],
   ["/home/u/node_modules/valibot", "/home/u/node_modules/valibot"],
 ])("a working directory at %s", (workingDir, place) => {

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { cacheDirectory } from "../../../host/cache-directory.ts";
 import { realPathOf } from "../real-path.ts";
 import { isBelow, type Mount, type SandboxView } from "./view.ts";
 
@@ -19,15 +20,18 @@ const name = "prx-runtime";
 /**
  * @param code a file of the program
  * @param executable what runs it
+ * @param compiled where compiled code is kept: it is run as it is, whatever it was compiled from
  */
 export function findOwnProgram(
   code: string | null = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : null,
   executable: string = process.execPath,
+  compiled: string | null = cacheDirectory(),
 ): OwnProgram {
   const file = code === null ? null : realPathOf(code);
   const root = file === null ? null : rootOf(file);
   const own = root ?? file;
-  const places = new Set([own, realPathOf(executable)].filter((place) => place !== null));
+  const cache = compiled === null ? null : realPathOf(compiled);
+  const places = new Set([own, realPathOf(executable), cache].filter((place) => place !== null));
   if (root !== null) addDependencies(root, places);
   return { root, places: [...places] };
 }
@@ -41,12 +45,17 @@ function rootOf(file: string): string | null {
 
 /** Package managers put them beside the package, where they are the project's as much as the program's. */
 function addDependencies(directory: string, places: Set<string>): void {
-  for (const dependency of Object.keys(manifestOf(directory)?.dependencies ?? {})) {
+  for (const dependency of namesIn(manifestOf(directory))) {
     const place = findPackage(dependency, directory);
     if (place === null || places.has(place)) continue;
     places.add(place);
     addDependencies(place, places);
   }
+}
+
+/** Those that may be missing are loaded all the same where they are there. */
+function namesIn(manifest: Manifest | null): readonly string[] {
+  return Object.keys({ ...manifest?.dependencies, ...manifest?.optionalDependencies });
 }
 
 function findPackage(wanted: string, from: string): string | null {
@@ -60,6 +69,7 @@ function findPackage(wanted: string, from: string): string | null {
 interface Manifest {
   readonly name?: unknown;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 function manifestOf(directory: string): Manifest | null {
@@ -77,7 +87,7 @@ export function keptOf({ places }: OwnProgram, workingDir: string | null, listed
 }
 
 /** What the program's root holds of it. Whatever else is below is a project that somebody keeps in the checkout. */
-const parts = ["adapters", "cli", "dist", "host", "k8s", "node_modules", "scripts", "src"];
+const parts = [".git", "adapters", "cli", "dist", "host", "k8s", "node_modules", "scripts", "src"];
 
 /** Whether a command may write a directory of the program: that cannot be both writable and as it is. Pure. */
 export function ownsItself({ mounts }: SandboxView, { root, places }: OwnProgram): string | null {

@@ -1,5 +1,7 @@
 /** The sandbox that the operator asks for, as it can be had on this machine. */
 
+import { readFileSync } from "node:fs";
+import process from "node:process";
 import type { Config } from "../../../src/config.ts";
 import type { Availability } from "../../../src/types.ts";
 import { type FollowedPath, followPath, realPathOf } from "../real-path.ts";
@@ -76,7 +78,7 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const own = {
     configFiles: await keptConfigs(config),
     ownProgram: findOwnProgram(),
-    homes: [home, home === null ? null : realPathOf(home)].filter((path) => path !== null),
+    homes: [home, listedHome()].flatMap((path) => (path === null ? [] : [path, realPathOf(path) ?? path])),
     stateDirectory,
     stateLinks,
     ownDirectory,
@@ -89,6 +91,19 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
 /** Inside of the sandbox, and where it is compared with listed paths, a place has one name. */
 function followed(path: string): FollowedPath {
   return followPath(path) ?? { real: path, links: [] };
+}
+
+/** By the list of users: a service has no HOME, and that of others may be set. */
+function listedHome(): string | null {
+  try {
+    const users = readFileSync("/etc/passwd", "utf8").split("\n");
+    const [, , , , , home] =
+      users.map((line) => line.split(":")).find(([, , uid]) => uid === String(process.getuid?.())) ?? [];
+    // Where nobody lives, as many services do, there is nothing to be kept.
+    return home === "/" ? null : absoluteOrNull(home);
+  } catch {
+    return null;
+  }
 }
 
 function absoluteOrNull(path: string | undefined): string | null {
