@@ -64,7 +64,7 @@ export async function bringBack({ archive, root, sent, sentAt, owner }: TreeBack
     const path = pathBelow(member.entry.path);
     if (path === null) continue;
     seen.add(path);
-    isWhole &&= path.length < longPath;
+    isWhole &&= Buffer.byteLength(path) < longPath;
     if (isUnchanged(member.entry, path, sent)) continue;
     try {
       if (!isText(path) || !isText(member.entry.link)) throw new Error(notText);

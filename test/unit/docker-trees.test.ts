@@ -287,7 +287,7 @@ describe("on its way back", () => {
     writeFileSync(join(root, "keep/file"), "");
     const sent: Manifest = new Map();
     await pack(sent);
-    const path = `workspace/${`${"d".repeat(200)}/`.repeat(15)}`;
+    const path = `workspace/${`${"中".repeat(67)}/`.repeat(15)}`;
     const warnings = await back([{ path, type: "directory", mode: 0o755 }], sent);
     expect(warnings.filter((message) => /^"keep(\/file)?" .* left as it is here$/.test(message)).length).toBe(2);
     expect(existsSync(join(root, "keep/file"))).toBe(true);
