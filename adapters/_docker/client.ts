@@ -5,12 +5,11 @@ import { Agent as TlsAgent } from "node:https";
 import type { Duplex, Readable } from "node:stream";
 import { inspect } from "node:util";
 import Docker from "dockerode";
+import { longestTimerMs } from "../../host/pause.ts";
 import { type DaemonCall, type DaemonClient, DaemonError, type OpenAnswer } from "./daemon.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 const defaultTimeoutMs = 60_000;
-/** The longest delay that `setTimeout` takes; a longer one fires at once on every runtime. */
-const longestTimerMs = 2 ** 31 - 1;
 const fine = { 101: true, 200: true, 201: true, 202: true, 204: true, 304: true };
 
 /** docker-modem writes every request out for its debugging, whether or not anybody listens: not to the depths of these. */

@@ -42,7 +42,13 @@ export function containerCalls(client: DaemonClient, id: string) {
     attachInput: (signal: AbortSignal): Promise<Duplex | Readable> =>
       client.hijack({ method: "POST", path: `${path}/attach`, query: { stream: 1, stdin: 1 }, signal }),
     wait: (condition: "next-exit" | "not-running", signal: AbortSignal) =>
-      client.open({ method: "POST", path: `${path}/wait`, query: { condition }, signal, timeoutMs: longestMs }),
+      client.open({
+        method: "POST",
+        path: `${path}/wait`,
+        query: { condition },
+        signal,
+        timeoutMs: Number.POSITIVE_INFINITY,
+      }),
     /** What stands at a path; the last part of it is not followed where it is a link. */
     stat: async (at: string): Promise<PathStat> => {
       const { headers, body } = await client.open({ method: "HEAD", path: `${path}/archive`, query: { path: at } });
@@ -64,7 +70,6 @@ export type ContainerCalls = ReturnType<typeof containerCalls>;
 
 const startLimitMs = 120_000;
 const copyLimitMs = 600_000;
-const longestMs = Number.POSITIVE_INFINITY;
 
 /** @returns the container's id */
 export async function createContainer(

@@ -1,7 +1,7 @@
 /** Ends an execution that has used up its CPU time: cgroups count it, but none limits it. */
 
+import { longestTimerMs } from "../../host/pause.ts";
 import type { Cell } from "./containment.ts";
-import { longestTimerMs } from "./stop.ts";
 
 /** How often it is looked at the most. */
 const leastWaitMs = 10;

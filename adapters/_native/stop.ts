@@ -1,11 +1,8 @@
 /** Ends everything of an execution: politely when asked to, then by force; and what is left after the command, at once. */
 
-import { pause, yieldToOthers } from "../../host/pause.ts";
+import { longestTimerMs, pause, yieldToOthers } from "../../host/pause.ts";
 import type { ExitKind, Leftover } from "../../src/types.ts";
 import type { Cell } from "./containment.ts";
-
-/** The longest delay that `setTimeout` takes; a longer one fires at once on every runtime. */
-export const longestTimerMs = 2 ** 31 - 1;
 
 const pollMs = 10;
 /** A namespace is gone within some milliseconds after its first process; a busy machine takes longer. */
