@@ -141,7 +141,7 @@ function operatorsWish(
       `The configuration asks for ${configured}, and ${sandbox} is asked for besides: leave that out, or change the configuration`,
     );
   }
-  return { config: amendConfig(definition, config, ["security", "sandbox", "backend"], sandbox), backend: place };
+  return { config: amendConfig(config, ["security", "sandbox", "backend"], sandbox), backend: place };
 }
 
 /** The registry, with a caller's own backends in the place of ours. */

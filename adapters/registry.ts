@@ -13,7 +13,13 @@ export const registry: readonly BackendEntry[] = [
   { name: "native", load: async () => (await import("./native.ts")).native },
   { name: "docker", load: async () => (await import("./docker.ts")).docker },
   absent("kubernetes"),
-  absent("wasm"),
+  {
+    name: "wasm",
+    load: async () => {
+      const [{ wasmOn }, { native }] = await Promise.all([import("./wasm.ts"), import("./native.ts")]);
+      return wasmOn(native);
+    },
+  },
   absent("remote"),
   { name: "memory", load: null, absent: "The memory backend is a test double: give createRuntime one of your own" },
 ];

@@ -39,6 +39,10 @@ const schema = table({
     v.optional(oneOf(["auto", "jco", "wasmtime", "wasmer"]), "auto"),
     "`jco` is embedded, `wasmtime` and `wasmer` are their command-line programs; `auto` is the first that keeps every clause",
   ),
+  wasmtime_program: key(
+    v.exactOptional(homePath),
+    "The wasmtime program. Without it the first `wasmtime` on the PATH. A leading `~` is the host user's home",
+  ),
   module_path: key(
     v.optional(homePath, "~/.local/share/openprx/wasm/"),
     "The directory in which a module is looked up by its name. A leading `~` is the host user's home",
@@ -105,3 +109,6 @@ export const wasmFragment = fragment({
     checkTools(check);
   },
 });
+
+/** `[runtime.wasm]`. */
+export type WasmSettings = Section<typeof schema>;

@@ -134,18 +134,17 @@ export function defaultConfig<Fragments extends readonly AnyFragment[]>(
  *
  * const definition = defineConfig([nativeFragment]);
  * const config = validateConfig(definition, { security: { sandbox: { allow_network: true } } });
- * const amended = amendConfig(definition, config, ["security", "sandbox", "backend"], "auto");
+ * const amended = amendConfig(config, ["security", "sandbox", "backend"], "auto");
  * [amended.security.sandbox.backend, amended.security.sandbox.allow_network]; // → ["auto", true]
  * ```
  */
-export function amendConfig<Fragments extends readonly AnyFragment[]>(
-  definition: Definition<Fragments>,
-  config: ConfigOf<Fragments>,
+export function amendConfig<Validated extends Config>(
+  config: Validated,
   path: readonly [string, ...string[]],
   value: unknown,
-): ConfigOf<Fragments> {
-  const { values, file } = provenanceOf(config);
-  return validateConfig(definition, writeAt(values, path, value), { file });
+): Validated {
+  const { values, file, definition } = provenanceOf(config);
+  return validateConfig(definition, writeAt(values, path, value), { file }) as unknown as Validated;
 }
 
 function writeAt(table: unknown, [name, ...below]: readonly string[], value: unknown): unknown {

@@ -75,7 +75,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
   const env = composeEnv({
     host: host.env,
     whitelist: config.runtime.env_whitelist,
-    foreign: policy.foreignEnv,
+    foreign: foreignNames(sources),
     operator: policy.env,
     tool: tool.env,
     request: options.env ?? {},
@@ -105,6 +105,7 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
     workspace,
     image: planImage(sources),
     module: tool.module,
+    grants: policy.grants?.(tool.grants) ?? [],
     demands: [...isolation, ...written] satisfies Clause[],
     acceptWeaker: config.security.accept_weaker,
   };
@@ -114,7 +115,16 @@ export async function buildPlan(sources: PlanSources): Promise<Planned> {
 /** To its depth. What it shares with the configuration is frozen already; each part is named, because this is done for each execution. */
 function freezePlan(plan: ExecutionPlan): ExecutionPlan {
   for (const file of plan.files) Object.freeze(file);
-  for (const part of [plan.argv, plan.env, plan.files, plan.outputs, plan.limits, plan.workspace, plan.demands])
+  for (const part of [
+    plan.argv,
+    plan.env,
+    plan.files,
+    plan.outputs,
+    plan.grants,
+    plan.limits,
+    plan.workspace,
+    plan.demands,
+  ])
     Object.freeze(part);
   return Object.freeze(plan);
 }
@@ -181,8 +191,18 @@ function checkNames(env: Readonly<Record<string, string>>, backend: string): voi
   );
 }
 
-function planArgv({ request, tool, policy }: PlanSources): readonly [string, ...string[]] {
+/** The host's variables that mean nothing on the backend, and those that the tool is not granted. */
+function foreignNames({ config, policy, tool: { hostEnv } }: PlanSources): readonly string[] {
+  if (hostEnv === undefined) return policy.foreignEnv;
+  return [...policy.foreignEnv, ...config.runtime.env_whitelist.filter((name) => !hostEnv.includes(name))];
+}
+
+function planArgv({ request, tool, policy, backend }: PlanSources): readonly [string, ...string[]] {
   if (request.options.shell !== true) return tool.argv;
+  if (policy.shell === null) {
+    const message = `Backend ${backend} has no shell: name the command and its arguments one by one`;
+    throw new RuntimeError("invalid_request", message, { backend });
+  }
   // As in `sh -c LINE NAME ARGS…`: $0 is the shell's own name, the arguments are $1 and on.
   return [...policy.shell, request.command, policy.shell[0], ...request.args];
 }
@@ -213,8 +233,9 @@ async function checkWorkspace(
   given: string,
 ): Promise<Pick<Workspace, "owner">> {
   const { allowedWorkspaceRoots = [], keptFromWorkspaces = [], workspaceMode } = policy;
+  const { allowedWorkspaceRootsKey = `runtime.${backend}.allowed_workspace_roots` } = policy;
   if (allowedWorkspaceRoots.length > 0 && !(await isInside(root, allowedWorkspaceRoots, host)))
-    throw notAllowed(given, backend, `it is outside of runtime.${backend}.allowed_workspace_roots`);
+    throw notAllowed(given, backend, `it is outside of ${allowedWorkspaceRootsKey}`);
   if (await holdsAny(root, keptFromWorkspaces, host))
     throw notAllowed(given, backend, "it holds what would make a command master of this machine");
   if (workspaceMode === "host") return {};

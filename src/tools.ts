@@ -1,7 +1,8 @@
 /** Tool look-up: what a name in a request means to the operator's configuration. */
 
-import { type Config, type ToolConfig, toolNames } from "./config.ts";
+import { type Config, type ToolConfig, toolNames, type WasmTool } from "./config.ts";
 import { RuntimeError } from "./errors.ts";
+import type { WrittenGrants } from "./grants.ts";
 import type { CheckedRequest } from "./request.ts";
 import type { RequestedLimits } from "./runtime-types.ts";
 import type { BackendName, NetworkMode } from "./types.ts";
@@ -18,6 +19,10 @@ export interface Tool {
   readonly backend: BackendName | null;
   readonly image: string | null;
   readonly module: string | null;
+  /** What it is granted of the directories that the backend grants; what is left out is granted as there. @default all */
+  readonly grants?: WrittenGrants;
+  /** Variables of the host that it gets, where it has fewer than the backend gives. */
+  readonly hostEnv?: readonly string[];
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;
   readonly network?: NetworkMode;
@@ -44,7 +49,8 @@ export function findTool(config: Config, request: CheckedRequest): Tool {
   }
   if (tool === null) return { ...plainTool, name: named, argv: [command, ...args] };
   const wasm = tool.type === "wasm";
-  const own: readonly [string, ...string[]] = wasm || command !== named ? [command] : [tool.command, ...tool.args];
+  const own: readonly [string, ...string[]] =
+    command !== named ? [command] : [wasm ? command : tool.command, ...tool.args];
   const timeoutMs = tool.timeout_secs === undefined ? {} : { timeoutMs: secondsToMs(tool.timeout_secs) };
   const maxOutputBytes = tool.max_output_bytes === undefined ? {} : { maxOutputBytes: tool.max_output_bytes };
   return {
@@ -60,6 +66,16 @@ export function findTool(config: Config, request: CheckedRequest): Tool {
     ...maxOutputBytes,
     ...(tool.network === undefined ? {} : { network: tool.network }),
     limits: toolLimits(tool),
+    ...(tool.type === "wasm" ? capabilitiesOf(tool) : {}),
+  };
+}
+
+/** A module has nothing but what it is granted, so a tool that is one can be granted less. */
+function capabilitiesOf({ capabilities }: WasmTool): Pick<Tool, "network" | "grants" | "hostEnv"> {
+  return {
+    ...(capabilities.network === false ? { network: "none" } : {}),
+    grants: capabilities,
+    ...(capabilities.env_vars === undefined ? {} : { hostEnv: capabilities.env_vars }),
   };
 }
 

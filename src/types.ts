@@ -31,6 +31,15 @@ export interface PlannedFile {
   readonly executable: boolean;
 }
 
+/** A directory of the host that the command is given besides its working directory. */
+export interface GrantedDirectory {
+  /** Absolute, on the host. */
+  readonly host: string;
+  /** Where the command sees it. */
+  readonly guest: string;
+  readonly writable: boolean;
+}
+
 /** Everything that will happen, frozen and serialisable: what is not in the plan does not happen. */
 export interface ExecutionPlan {
   readonly id: string;
@@ -53,6 +62,8 @@ export interface ExecutionPlan {
   readonly workspace: Workspace;
   readonly image: string | null;
   readonly module: string | null;
+  /** Directories of the host that are there for the command, in the order in which they were granted. */
+  readonly grants: readonly GrantedDirectory[];
   /** What must be kept or refused. */
   readonly demands: readonly Clause[];
   /** What the operator lets be weaker than asked. */

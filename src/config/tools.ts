@@ -62,7 +62,11 @@ export function toolsSchema(backends: readonly string[]) {
   });
   const wasmTool = v.strictObject({
     type: key(v.literal("wasm"), "A WASI module or component; it runs on the WASM backend whatever the default is"),
-    module: key(text, "The `.wasm` file: an absolute path, or one below `runtime.wasm.module_path`"),
+    module: key(
+      text,
+      "The `.wasm` file: an absolute path, or one below `runtime.wasm.module_path`. `@sha256:…` after it, or alone in its place, pins its content",
+    ),
+    args: key(v.optional(list(v.string("Give a string in quotes")), []), "Arguments that come before the request's"),
     backend: key(v.exactOptional(oneOf(["wasm"])), "Only `wasm`: a WASM tool runs nowhere else"),
     capabilities: key(
       v.optional(narrowerCapabilities, {}),

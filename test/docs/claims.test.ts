@@ -96,7 +96,7 @@ test("a command that is root can leave its cgroup, and nothing says so", async (
 });
 
 describe("what is not in this version is refused", () => {
-  test.each(["kubernetes", "wasm", "remote"])("backend %s", async (backend) => {
+  test.each(["kubernetes", "remote"])("backend %s", async (backend) => {
     const remote = backend === "remote" ? { remote: { url: "https://prx.example" } } : {};
     await expect(createRuntime({ runtime: { backend, ...remote } })).rejects.toMatchObject({
       code: "backend_unavailable",

@@ -191,7 +191,7 @@ describe("tools", () => {
         max_open_files: 64,
         max_cpu_time_seconds: 4,
       },
-      resize: { type: "wasm", module: "resize.wasm", env: {}, capabilities: {}, memory_limit: 32 * 2 ** 20 },
+      resize: { type: "wasm", module: "resize.wasm", args: [], env: {}, capabilities: {}, memory_limit: 32 * 2 ** 20 },
     });
   });
 

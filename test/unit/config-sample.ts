@@ -94,6 +94,7 @@ export const keys: readonly (readonly [path: string, fallback: unknown, written:
   ["runtime.kubernetes.labels.team", undefined, '"core"', "core"],
   ["runtime.kubernetes.annotations.note", undefined, '"free text, any"', "free text, any"],
   ["runtime.wasm.engine", "auto", '"wasmtime"', "wasmtime"],
+  ["runtime.wasm.wasmtime_program", undefined, '"~/bin/wasmtime"', "~/bin/wasmtime"],
   ["runtime.wasm.module_path", "~/.local/share/openprx/wasm/", '"/srv/wasm"', "/srv/wasm"],
   ["runtime.wasm.timeout_secs", 30, "5", 5],
   ["runtime.wasm.max_memory_mb", 128, "64", 64],

@@ -49,7 +49,7 @@ test("everything that was decided stands in it", async () => {
       ...{ ...noLimits(), memoryBytes: 7, pids: 5 },
     },
     ...{ network: "all", filesystem: "host", privilege: "host", workspace: { root: null, mode: "private" } },
-    ...{ image: null, module: null },
+    ...{ image: null, module: null, grants: [] },
     demands: ["network", "filesystem", "privilege", "environment", "pids", "memory"],
     acceptWeaker: ["memory"],
   });

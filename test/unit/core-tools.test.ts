@@ -8,7 +8,10 @@ import { findTool } from "../../src/tools.ts";
 import { configOf } from "./core-parts.ts";
 
 const config = configOf({
-  runtime: { docker: { tool_images: { python: "python:3.13-slim" } } },
+  runtime: {
+    docker: { tool_images: { python: "python:3.13-slim" } },
+    wasm: { capabilities: { network: true, filesystem_read: ["/srv"] } },
+  },
   tools: {
     custom: {
       lint: {
@@ -17,7 +20,12 @@ const config = configOf({
         ...{ max_open_files: 8, max_cpu_time_seconds: 9, image: "node:24", backend: "native" },
       },
       bare: { type: "command", command: "cat" },
-      query: { type: "wasm", module: "query.wasm", timeout_secs: 0 },
+      query: { type: "wasm", module: "query.wasm", args: ["-q"], timeout_secs: 0 },
+      small: {
+        type: "wasm",
+        module: "small.wasm",
+        capabilities: { network: false, filesystem_read: ["/srv/part"], env_vars: [] },
+      },
     },
   },
 });
@@ -55,9 +63,13 @@ describe("a command tool", () => {
 
 test("a WASM tool runs on WASM, and its 0 is no limit", () => {
   expect(find("query", ["x"])).toEqual({
-    ...{ name: "query", argv: ["query", "x"], env: {}, backend: "wasm", image: null, module: "query.wasm" },
-    ...{ isLookedUp: false, timeoutMs: 0, limits: {} },
+    ...{ name: "query", argv: ["query", "-q", "x"], env: {}, backend: "wasm", image: null, module: "query.wasm" },
+    ...{ isLookedUp: false, timeoutMs: 0, limits: {}, grants: {} },
   });
+});
+
+test("a WASM tool can be granted less than the backend grants", () => {
+  expect(find("small")).toMatchObject({ network: "none", grants: { filesystem_read: ["/srv/part"] }, hostEnv: [] });
 });
 
 describe("other names", () => {

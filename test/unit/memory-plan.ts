@@ -12,7 +12,14 @@ export function planFor(argv: readonly [string, ...string[]], rest: Partial<Exec
   return {
     ...{ id: `execution-${plans}`, owner: "owner-1", backend: "memory", tool: null, argv, env: {}, workingDir: null },
     ...{ stdin: "none", files: [], outputs: [], network: "none", filesystem: "workspace", privilege: "none" },
-    ...{ workspace: { root: null, mode: "memory" }, image: null, module: null, demands: [], acceptWeaker: [] },
+    ...{
+      workspace: { root: null, mode: "memory" },
+      image: null,
+      module: null,
+      grants: [],
+      demands: [],
+      acceptWeaker: [],
+    },
     ...rest,
     limits: {
       ...{ timeoutMs: 0, backstopMs: 0, killGraceMs: 50, maxOutputBytes: 1000 },

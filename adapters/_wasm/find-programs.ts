@@ -1,0 +1,68 @@
+/** Which programs of engines this machine has. */
+
+import { realpathSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import process from "node:process";
+import type { WasmSettings } from "../wasm.fragment.ts";
+import type { EngineName } from "./engine.ts";
+
+/** An engine's program, which was not asked anything yet. */
+export interface FoundProgram {
+  readonly engine: EngineName;
+  /** Real path. */
+  readonly program: string;
+}
+
+/** What was found; where that is nothing, why and what helps. */
+export interface FoundPrograms {
+  readonly found: readonly FoundProgram[];
+  readonly why: string;
+  readonly remedy: string;
+}
+
+export interface ProgramPlaces {
+  readonly path: string | undefined;
+  /** Puts the user's home in the place of `~`. */
+  readonly expand: (path: string) => string;
+}
+
+/** The engines that this version can run, in the order of `auto`. */
+const known = ["wasmtime"] as const;
+
+const remedy = "Install wasmtime (https://wasmtime.dev), or name it in runtime.wasm.wasmtime_program";
+
+export function findPrograms(
+  { engine, wasmtime_program }: WasmSettings,
+  { path, expand }: ProgramPlaces,
+): FoundPrograms {
+  const wanted = known.filter((name) => engine === "auto" || engine === name);
+  if (wanted.length === 0)
+    return { found: [], why: `This version of prx-runtime does not hold the engine ${engine}`, remedy };
+  const found = wanted.flatMap((name) => {
+    const program = wasmtime_program === undefined ? onPath(name, path) : programAt(expand(wasmtime_program));
+    return program === null ? [] : [{ engine: name, program }];
+  });
+  const where = wasmtime_program === undefined ? "on the PATH" : `at ${wasmtime_program}`;
+  return { found, why: `There is no ${wanted.join(" or ")} ${where}`, remedy };
+}
+
+function onPath(name: string, path: string | undefined): string | null {
+  for (const directory of (path ?? "").split(delimiter)) {
+    // A relative one means another place to everybody.
+    const program = isAbsolute(directory) ? programAt(join(directory, name)) : null;
+    if (program !== null) return program;
+  }
+  return null;
+}
+
+/** The real path of an executable file; `null` for anything else. */
+function programAt(path: string): string | null {
+  try {
+    const real = realpathSync(path);
+    const stats = statSync(real);
+    const isExecutable = process.platform === "win32" || (stats.mode & 0o111) !== 0;
+    return stats.isFile() && isExecutable ? real : null;
+  } catch {
+    return null;
+  }
+}

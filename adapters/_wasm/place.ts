@@ -1,0 +1,99 @@
+/** Engines that answered, and what they need of this machine: the place where guests run. */
+
+import type { BackendFactory } from "../../src/backend.ts";
+import { amendConfig } from "../../src/config.ts";
+import { messageOf } from "../../src/errors.ts";
+import { grantedDirectories } from "../../src/grants.ts";
+import type { Availability, RuntimeAdapter } from "../../src/types.ts";
+import { type ArtifactStore, openArtifactStore } from "./artifacts.ts";
+import { compileModule } from "./compile.ts";
+import type { Engine } from "./engine.ts";
+import { type EngineHost, runEngine } from "./engine-process.ts";
+import { processPlan, startWasm, type WasmParts } from "./execution.ts";
+import { exitModule } from "./exit-note.ts";
+import type { FoundProgram, FoundPrograms } from "./find-programs.ts";
+import { type GuardParts, prepareGuards } from "./guards.ts";
+import { lowerWasm, type WasmFacts } from "./lower.ts";
+import { createModuleCache } from "./modules.ts";
+import { compileCommand, wasmtimeEngine } from "./wasmtime.ts";
+
+export interface WasmPlace extends Pick<RuntimeAdapter, "lower" | "start"> {
+  readonly availability: Availability;
+  readonly sweep: NonNullable<RuntimeAdapter["sweep"]>;
+  close(): Promise<void>;
+}
+
+export interface WasmPlaceParts extends GuardParts {
+  readonly programs: FoundPrograms;
+  readonly processes: BackendFactory;
+  readonly modulePath: string;
+}
+
+/** Never throws for an engine that does not work: that is told by the availability. */
+export async function prepareWasm(parts: WasmPlaceParts): Promise<WasmPlace> {
+  const { config, host, programs, modulePath } = parts;
+  // What is configured for local processes is around those, and not around engines.
+  const { adapter: processes } = await parts.processes({
+    ...parts,
+    config: amendConfig(config, ["security", "sandbox"], {}),
+  });
+  const store = openArtifactStore();
+  const asked = await Promise.all(
+    programs.found.map((found) => askEngine(found, { processes, owner: host.owner }, store)),
+  );
+  const engines = asked.flatMap(({ engine }) => (engine === null ? [] : [engine]));
+  const guards = await prepareGuards(parts, [...engines.map(({ program }) => program), store.directory]);
+  const close = async () => {
+    await Promise.all([processes, ...guards.adapters].map((adapter) => adapter.close?.()));
+    store.close();
+  };
+  const facts: WasmFacts = {
+    engines,
+    processVerdicts: (plan) => processes.lower(processPlan(plan, { argv: ["engine"], env: {} }, false)).verdicts,
+    whyUnguarded: (plan) => guards.of(plan).why,
+  };
+  const shared: WasmParts = {
+    granted: grantedDirectories(parts.settings.capabilities),
+    ...{ facts, processes, store, guarded: (plan) => guards.of(plan).adapter ?? processes },
+    modules: createModuleCache({ modulePath, workingDir: host.workingDir }),
+  };
+  return {
+    availability: availabilityOf(asked),
+    lower: (plan) => lowerWasm(plan, facts),
+    start: (plan, io, signal) => startWasm({ ...shared, plan, io, signal }),
+    sweep: async (isAlive) => (await processes.sweep?.(isAlive)) ?? { found: 0, removed: 0, failed: [] },
+    close,
+  };
+}
+
+interface Asked {
+  readonly engine: Engine | null;
+  readonly said: string;
+}
+
+const mostVersionMs = 10_000;
+
+async function askEngine({ engine, program }: FoundProgram, host: EngineHost, store: ArtifactStore): Promise<Asked> {
+  try {
+    const command = { argv: [program, "--version"], env: {} } as const;
+    const { stdout, stderr, timedOut } = await runEngine(host, { command, directory: null, timeoutMs: mostVersionMs });
+    const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0];
+    if (version === undefined)
+      throw new Error(timedOut ? "it does not answer" : `it says ${JSON.stringify(stdout || stderr)}`);
+    const exitArtifact = await store.get(`${engine}-${version}-exit`, (directory) =>
+      compileModule(host, {
+        ...{ engine, command: compileCommand(program), name: "for exit codes", bytes: exitModule(), directory },
+        timeoutMs: mostVersionMs,
+      }),
+    );
+    return { engine: wasmtimeEngine(program, version, exitArtifact), said: `${engine} ${version}` };
+  } catch (error) {
+    return { engine: null, said: `${program} does not work: ${messageOf(error)}` };
+  }
+}
+
+function availabilityOf(asked: readonly Asked[]): Availability {
+  const said = asked.map((one) => one.said).join("; ");
+  if (asked.some(({ engine }) => engine !== null)) return { available: true, details: said };
+  return { available: false, reason: said, remedy: "Mend that, or name another in runtime.wasm.wasmtime_program" };
+}
