@@ -6,7 +6,15 @@
 import { rmSync } from "node:fs";
 import { buildGuests } from "./guests.ts";
 import { replaceFile, tool } from "./make.ts";
-import { type Inventory, inventory, inventoryFile, rigHome, Unavailable, wasmObstacle, wasmtimeProgram } from "./place.ts";
+import {
+  type Inventory,
+  inventory,
+  inventoryFile,
+  rigHome,
+  Unavailable,
+  wasmObstacle,
+  wasmtimeProgram,
+} from "./place.ts";
 import { installWasmtime } from "./wasmtime.ts";
 
 function up(): number {
