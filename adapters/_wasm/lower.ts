@@ -47,12 +47,12 @@ export function chooseEngine(plan: ExecutionPlan, facts: WasmFacts): Engine {
 /** The working directory of the engine's process: a private one, where there is one. */
 export const ownDirectory = ".";
 
-/** The directories of a guest by their own names; a working directory is there as `.`, and by its path where it is granted. */
+/** The directories of a guest by their own names; a working directory is the root, and there by its path where it is granted. */
 export function plannedPreopens({ grants, workspace, files, outputs }: ExecutionPlan): readonly Preopen[] {
   const { root } = workspace;
   const hasOwn = root !== null || files.length > 0 || outputs.length > 0;
   const writable = root === null || isWritable(root, grants);
-  return [...(hasOwn ? [{ host: root ?? ownDirectory, guest: ".", writable }] : []), ...grants];
+  return [...(hasOwn ? [{ host: root ?? ownDirectory, guest: "/", writable }] : []), ...grants];
 }
 
 /** By the innermost grant that it is in. */

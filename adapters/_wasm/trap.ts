@@ -4,6 +4,8 @@ import type { ExitKind, Warning } from "../../src/types.ts";
 
 /** As of a program that aborts: 128 and the number of SIGABRT. */
 const abortNumber = 6;
+/** As of a process that the kernel ends for want of memory. */
+const killNumber = 9;
 
 /** What allocators say when there is no more: Rust's, Go's, Emscripten's and C++'s. */
 const wantOfMemory =
@@ -18,7 +20,7 @@ const wantOfMemory =
  * @param lastWords the end of stderr, where guests tell why they gave up. A guest that lies there says it of itself.
  */
 export function trapped(what: string, lastWords: string): ExitKind & { readonly warnings?: readonly Warning[] } {
-  if (wantOfMemory.test(lastWords)) return { kind: "out_of_memory", number: abortNumber };
+  if (wantOfMemory.test(lastWords)) return { kind: "out_of_memory", number: killNumber };
   const message = `The guest was ended by a trap: ${what}`;
   return { kind: "exited", code: 128 + abortNumber, warnings: [{ code: "trapped", message }] };
 }

@@ -39,9 +39,9 @@ describe("the words", () => {
     const dirs = (parts: Partial<ExecutionPlan>) =>
       wordsOf(parts).filter((word) => word.startsWith("--dir=") && word !== "--dir=/");
     expect(dirs({ grants })).toEqual(["--dir=/srv/data::/data", "--dir=/srv/out::/srv/out"]);
-    expect(dirs({ outputs: ["x"] })).toEqual(["--dir=.::."]);
+    expect(dirs({ outputs: ["x"] })).toEqual(["--dir=.::/"]);
     const workspace = { root: "/srv/out/part", mode: "granted" };
-    expect(dirs({ grants, workspace })[0]).toBe("--dir=/srv/out/part::.");
+    expect(dirs({ grants, workspace })[0]).toBe("--dir=/srv/out/part::/");
   });
 
   it("tell no value of a variable, but of those that would act on the engine itself", () => {
