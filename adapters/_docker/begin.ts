@@ -5,20 +5,15 @@ import { RuntimeError } from "../../src/errors.ts";
 import type { ProgressFeed } from "../../src/progress-feed.ts";
 import type { ExecutionPlan, StartIo } from "../../src/types.ts";
 import { parseMount } from "../docker.fragment.ts";
-import { artifactOf, type DockerArtifact, type LowerContext } from "./artifact.ts";
-import { type ContainerCalls, type Created, containerCalls, createContainer } from "./containers.ts";
+import type { DockerArtifact, LowerContext } from "./artifact.ts";
+import type { ContainerCalls } from "./containers.ts";
 import type { DaemonClient, OpenAnswer } from "./daemon.ts";
-import {
-  cancelledBeforeStart,
-  daemonFailure,
-  imageMissing,
-  isImageMissing,
-  isSourceMissing,
-  startFailure,
-} from "./failures.ts";
+import { cancelledBeforeStart, daemonFailure, startFailure } from "./failures.ts";
+import { type Made, makeContainer } from "./make.ts";
 import type { FindCached } from "./program-cache.ts";
 import type { createPuller } from "./pull.ts";
-import { isSameDirectory, type KnownMounts, type PlacedWorkspace, placeWorkspace } from "./workspace.ts";
+import type { KnownMounts } from "./same-directory.ts";
+import { type PlacedWorkspace, placeWorkspace } from "./workspace.ts";
 
 /** What all executions of one adapter share. */
 export interface DockerParts {
@@ -41,10 +36,7 @@ export interface Beginning extends DockerParts {
 }
 
 /** A container with its streams, and its command running. */
-export interface BegunContainer {
-  readonly calls: ContainerCalls;
-  readonly artifact: DockerArtifact;
-  readonly created: Created;
+export interface BegunContainer extends Made {
   readonly placed: PlacedWorkspace;
   readonly output: Readable;
   readonly input: Duplex | null;
@@ -62,7 +54,8 @@ export async function beginContainer(beginning: Beginning): Promise<BegunContain
     if (signal.aborted) throw cancelledBeforeStart();
   };
   check();
-  const { artifact, created, calls } = await makeContainer(beginning);
+  const made = await makeContainer(beginning);
+  const { artifact, calls } = made;
   check();
   const placed = await placeWorkspace({ plan, io, signal, artifact, calls });
   check();
@@ -76,53 +69,7 @@ export async function beginContainer(beginning: Beginning): Promise<BegunContain
   } catch (error) {
     throw startFailure(error, plan.argv[0]);
   }
-  return { calls, artifact, created, placed, output, input, waiting };
-}
-
-interface Made {
-  readonly calls: ContainerCalls;
-  readonly artifact: DockerArtifact;
-  readonly created: Created;
-}
-
-async function makeContainer(beginning: Beginning): Promise<Made> {
-  const { plan, context, client, knownMounts, made } = beginning;
-  const first = artifactOf(plan, context);
-  // Also where the answer is lost: a container is found by its name.
-  made(containerCalls(client, first.name));
-  const { root } = plan.workspace;
-  try {
-    const created = await createOrPull(beginning, first);
-    const calls = containerCalls(client, created.id);
-    if (first.reach !== "mount" || root === null) return { calls, artifact: first, created };
-    if (await isSameDirectory(calls, root, first.body.WorkingDir, knownMounts))
-      return { calls, artifact: first, created };
-    await calls.remove();
-  } catch (error) {
-    if (first.reach !== "mount" || !isSourceMissing(error))
-      throw daemonFailure(error, "The container could not be made");
-  }
-  // The daemon has another machine's files: what it cannot have as it is, it is sent.
-  const artifact = artifactOf(plan, context, "copy");
-  try {
-    const created = await createOrPull(beginning, artifact);
-    return { calls: containerCalls(client, created.id), artifact, created };
-  } catch (error) {
-    throw daemonFailure(error, "The container could not be made");
-  }
-}
-
-async function createOrPull(beginning: Beginning, artifact: DockerArtifact): Promise<Created> {
-  const { client, context, pull, signal, progress } = beginning;
-  const image = artifact.body.Image;
-  try {
-    return await createContainer(client, artifact);
-  } catch (error) {
-    if (!isImageMissing(error)) throw error;
-    if (!context.settings.auto_pull) throw imageMissing(image);
-  }
-  await pull({ image, platform: artifact.platform, tell: (step) => progress.tell(step), signal });
-  return createContainer(client, artifact);
+  return { ...made, placed, output, input, waiting };
 }
 
 interface Connecting {

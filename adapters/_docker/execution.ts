@@ -3,13 +3,11 @@
 import type { Duplex } from "node:stream";
 import { ProgressFeed } from "../../src/progress-feed.ts";
 import type { CollectedFile, Execution, ExecutionPlan, Exit, Leftover, StartIo, Warning } from "../../src/types.ts";
-import { artifactOf } from "./artifact.ts";
 import { type BegunContainer, beginContainer, type DockerParts } from "./begin.ts";
 import type { ContainerCalls } from "./containers.ts";
 import { endingOf, lost } from "./ending.ts";
 import { feedInput, inputSink } from "./input.ts";
 import { containerName } from "./labels.ts";
-import { copiedWarning } from "./lower.ts";
 import { createOutput } from "./output.ts";
 import { removeContainer } from "./remove.ts";
 import { stopContainer } from "./stop.ts";
@@ -90,7 +88,7 @@ export function startDocker(start: DockerStart): Execution {
 /** From the first instruction to the end, however it comes. */
 async function follow(
   { plan, signal, context }: DockerStart,
-  { calls, artifact, created, waiting }: BegunContainer,
+  { calls, created, waiting, warnings: unforeseen }: BegunContainer,
   commandOver: () => void,
   over: AbortSignal,
 ): Promise<Exit> {
@@ -119,12 +117,9 @@ async function follow(
   const end = await Promise.race([watched, given.promise]).finally(() => signal.removeEventListener("abort", stop));
   const { kind, warnings } =
     "lost" in end ? lost(end.lost) : endingOf({ waited: end.code, state: end.state, wasKilled });
-  // The lowering tells of what could be foreseen.
-  const isUnforeseen = artifact.reach === "copy" && artifactOf(plan, context).reach === "mount";
-  const copied = isUnforeseen ? [copiedWarning] : [];
   const kept = context.settings.auto_remove ? [] : [keptWarning(plan)];
   const said = created.warnings.map((message): Warning => ({ code: "daemon_warning", message }));
-  return { ...kind, durationMs, warnings: [...said, ...copied, ...warnings, ...kept] };
+  return { ...kind, durationMs, warnings: [...said, ...unforeseen, ...warnings, ...kept] };
 }
 
 function keptWarning({ id }: ExecutionPlan): Warning {

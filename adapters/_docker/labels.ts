@@ -13,6 +13,8 @@ const prefix = "prx-runtime.";
 export const ownerLabel = `${prefix}owner`;
 /** `"true"` where the container is to stay. */
 export const keptLabel = `${prefix}kept`;
+/** The working directory, also where it is copied: it is changed in the end all the same. */
+export const directoryLabel = `${prefix}directory`;
 
 /** Who this process is, for whoever finds its containers. */
 export type HostMark = Readonly<Record<"host" | "machine" | "boot" | "namespace" | "pid" | "started", string>>;
@@ -38,8 +40,9 @@ function machineId(): string {
 
 /** Pure: the labels of one execution's container. */
 export function labelsOf(plan: ExecutionPlan, mark: HostMark, isKept: boolean): Readonly<Record<string, string>> {
-  const { id, owner, limits } = plan;
-  const own = { id, owner, ...mark, "backstop-ms": String(limits.backstopMs), kept: String(isKept) };
+  const { id, owner, limits, workspace } = plan;
+  const directory = workspace.root === null ? {} : { directory: workspace.root };
+  const own = { id, owner, ...mark, "backstop-ms": String(limits.backstopMs), kept: String(isKept), ...directory };
   return Object.fromEntries(Object.entries(own).map(([name, value]) => [prefix + name, value]));
 }
 
@@ -64,6 +67,7 @@ export interface ListedContainer {
   readonly Labels?: Readonly<Record<string, string>> | null;
   readonly State?: string;
   readonly Created?: number;
+  readonly Mounts?: readonly { readonly Type?: string; readonly Source?: string; readonly RW?: boolean }[] | null;
 }
 
 export function containerName(execution: string): string {

@@ -11,6 +11,13 @@ export const copiedWarning: Warning = {
   message: "The working directory is copied in and its changes are copied back: the daemon cannot have it as it is",
 };
 
+/** The same where a mount could be exchanged before it is made. */
+export const nestedWarning: Warning = {
+  code: "workspace_copied",
+  message:
+    "The working directory is copied in and its changes are copied back: a container that is at work in a directory above it could exchange it for another",
+};
+
 export function lowerDocker(plan: ExecutionPlan, context: LowerContext): Lowering {
   const artifact = artifactOf(plan, context);
   const { settings, facts } = context;

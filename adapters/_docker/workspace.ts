@@ -1,6 +1,5 @@
 /** A plan's directory and files on their way into a container and back. */
 
-import { lstatSync } from "node:fs";
 import process from "node:process";
 import { collectFiles, writeFiles } from "../../host/workspace-files.ts";
 import { messageOf, RuntimeError } from "../../src/errors.ts";
@@ -12,49 +11,6 @@ import { statusOf } from "./daemon.ts";
 import { type Manifest, packTree } from "./host-tree.ts";
 import { tellIncomplete } from "./incomplete.ts";
 import { bringBack } from "./tree-back.ts";
-
-/** Roots that this daemon was seen to have as this machine has them. */
-export type KnownMounts = Set<string>;
-
-const mostKnown = 1000;
-const tries = 3;
-
-/**
- * Whether what is mounted is the very directory of this machine: the daemon may run elsewhere and have one of the same name.
- * A directory is known by the moment of its last change, and by its mode.
- */
-export async function isSameDirectory(
-  calls: ContainerCalls,
-  root: string,
-  at: string,
-  known: KnownMounts,
-): Promise<boolean> {
-  if (known.has(root)) return true;
-  for (let count = 0; count < tries; count += 1) {
-    const here = lstatSync(root, { bigint: true });
-    const there = await calls.stat(at);
-    // One that changes meanwhile is looked at again.
-    if (isSameTime(here.mtimeNs, nanoseconds(there.mtime)) && Number(here.mode & 0o777n) === there.mode % 0o1000) {
-      if (known.size < mostKnown) known.add(root);
-      return true;
-    }
-  }
-  return false;
-}
-
-/** Deno tells whole milliseconds. */
-function isSameTime(here: bigint, there: bigint): boolean {
-  return here % millisecond === 0n ? here === there - (there % millisecond) : here === there;
-}
-
-const millisecond = 1_000_000n;
-
-/** Of a time as Go writes it: seconds and up to nine digits of a fraction. */
-function nanoseconds(time: string): bigint {
-  const fraction = /\.(\d+)/.exec(time)?.[1] ?? "";
-  const seconds = Date.parse(time.replace(/\.\d+/, "")) / 1000;
-  return BigInt(`${seconds}${fraction.padEnd(9, "0")}`);
-}
 
 /** What is placed, by the way that the container has it. */
 export interface Placing {

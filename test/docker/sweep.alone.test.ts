@@ -40,19 +40,21 @@ test("the dead one's and the overdue are removed, and nothing of anybody else's"
   const hour = 3_600_000;
   daemon = await fakeDaemon({
     listed: [
-      listed("dead"),
-      listed("dead-created", { state: "created" }),
-      listed("alive", { mark: here }),
-      listed("earlier-boot", { mark: { ...here, boot: "an-earlier-one" } }),
-      listed("other-namespace", { mark: { ...dead, namespace: "pid:[1]" } }),
-      listed("other-machine", { mark: elsewhere, backstopMs: hour }),
-      listed("other-machine-no-limit", { mark: elsewhere, ageSecs: 1e6 }),
-      listed("other-machine-overdue", { mark: elsewhere, backstopMs: hour, ageSecs: 2 * 3600 }),
-      listed("other-machine-nearly", { mark: elsewhere, backstopMs: hour, ageSecs: 3600 + 300 }),
-      listed("renamed", { name: "/somebody-elses" }),
-      listed("kept-running", { isKept: true }),
-      listed("kept-over", { isKept: true, state: "exited" }),
-      { Id: "stranger", Names: ["/stranger"], Labels: {}, State: "running", Created: now },
+      [
+        listed("dead"),
+        listed("dead-created", { state: "created" }),
+        listed("alive", { mark: here }),
+        listed("earlier-boot", { mark: { ...here, boot: "an-earlier-one" } }),
+        listed("other-namespace", { mark: { ...dead, namespace: "pid:[1]" } }),
+        listed("other-machine", { mark: elsewhere, backstopMs: hour }),
+        listed("other-machine-no-limit", { mark: elsewhere, ageSecs: 1e6 }),
+        listed("other-machine-overdue", { mark: elsewhere, backstopMs: hour, ageSecs: 2 * 3600 }),
+        listed("other-machine-nearly", { mark: elsewhere, backstopMs: hour, ageSecs: 3600 + 300 }),
+        listed("renamed", { name: "/somebody-elses" }),
+        listed("kept-running", { isKept: true }),
+        listed("kept-over", { isKept: true, state: "exited" }),
+        { Id: "stranger", Names: ["/stranger"], Labels: {}, State: "running", Created: now },
+      ],
     ],
   });
   const said: string[] = [];
@@ -68,7 +70,7 @@ test("the dead one's and the overdue are removed, and nothing of anybody else's"
 });
 
 test("what cannot be removed is told, and nothing fails for it", async () => {
-  daemon = await fakeDaemon({ listed: [listed("stuck")], remove: Array.from({ length: 20 }, () => 500) });
+  daemon = await fakeDaemon({ listed: [[listed("stuck")]], remove: Array.from({ length: 20 }, () => 500) });
   const said: string[] = [];
   runtime = await createRuntime(
     { runtime: { backend: "docker", docker: { socket: daemon.socket } } },

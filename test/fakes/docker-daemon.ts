@@ -1,6 +1,6 @@
 /** A Docker daemon as its API looks on the wire, with the faults that a test asks for. Runs nothing. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { lstatSync, mkdtempSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,8 +28,10 @@ export interface Faults {
   readonly deaf?: boolean;
   /** The daemon is gone from then on. */
   readonly goneAfter?: "wait";
-  /** Containers that were there before, as a list shows them. */
-  readonly listed?: readonly object[];
+  /** Containers of others, as a list shows them, one list after another; the last stays. */
+  readonly listed?: readonly (readonly object[])[];
+  /** What it has of a directory that is to be mounted: that very one, or one of another machine with the same time and mode. */
+  readonly mounts?: "same" | "alike";
   readonly version?: { readonly ApiVersion: string; readonly MinAPIVersion: string };
 }
 
@@ -83,6 +85,11 @@ export async function fakeDaemon(faults: Faults = {}): Promise<FakeDaemon> {
   };
 }
 
+interface Mounted {
+  readonly Source?: string;
+  readonly Target: string;
+}
+
 function createState(faults: Faults) {
   const containers = new Set<string>();
   const removals = [...(faults.remove ?? [])];
@@ -91,6 +98,8 @@ function createState(faults: Faults) {
   let isGone = false;
   let drops = 0;
   let output: Socket | null = null;
+  let mount: Mounted | null = null;
+  const lists = [...(faults.listed ?? [])];
   const waiters: Socket[] = [];
 
   const end = () => {
@@ -106,8 +115,10 @@ function createState(faults: Faults) {
     }
     waiter.end(chunked(JSON.stringify({ StatusCode: 3 })));
   };
-  const make = ({ query, socket }: WireRequest) => {
+  const make = ({ query, socket, body }: WireRequest) => {
     if (!hasImage) return answer(socket, 404, { message: "No such image: fake:latest" });
+    const { HostConfig } = JSON.parse(body.toString("utf8")) as { HostConfig: { Mounts: Mounted[] } };
+    mount = HostConfig.Mounts.find(({ Source }) => Source !== undefined) ?? null;
     containers.add(query.get("name") ?? "");
     if (faults.createDropped) return void socket.destroy();
     answer(socket, 201, { Id: "c1", Warnings: [] });
@@ -147,6 +158,16 @@ function createState(faults: Faults) {
     if (!isInput) output = socket;
   };
 
+  const stat = ({ socket, query }: WireRequest) => {
+    const below = (query.get("path") ?? "").slice(mount?.Target.length ?? 0);
+    const found = lstatSync(`${mount?.Source ?? ""}${below}`, { throwIfNoEntry: false, bigint: true });
+    if (mount === null || found === undefined || (below !== "" && faults.mounts !== "same"))
+      return answer(socket, 404, "");
+    const fraction = String(found.mtimeNs % 1_000_000_000n).padStart(9, "0");
+    const mtime = found.mtime.toISOString().replace(/\.\d+Z$/, `.${fraction}Z`);
+    const told = JSON.stringify({ mode: Number(found.mode & 0o777n), size: 0, mtime, linkTarget: "" });
+    answer(socket, 200, "", { "X-Docker-Container-Path-Stat": Buffer.from(told).toString("base64") });
+  };
   const inspect = ({ socket }: WireRequest) => {
     if (containers.size === 0) return answer(socket, 404, { message: "No such container" });
     const State = { Running: !isOver, ExitCode: isOver ? 3 : 0, OOMKilled: false };
@@ -156,7 +177,7 @@ function createState(faults: Faults) {
     "GET /version": ({ socket }) =>
       answer(socket, 200, faults.version ?? { ApiVersion: "1.41", MinAPIVersion: "1.12" }),
     "GET /info": ({ socket }) => answer(socket, 200, info),
-    "GET /containers/json": ({ socket }) => answer(socket, 200, faults.listed ?? []),
+    "GET /containers/json": ({ socket }) => answer(socket, 200, (lists.length > 1 ? lists.shift() : lists[0]) ?? []),
     "POST /containers/create": make,
     "POST start": start,
     "POST wait": wait,
@@ -167,6 +188,8 @@ function createState(faults: Faults) {
     },
     "GET json": inspect,
     "GET archive": ({ socket }) => answer(socket, 200, Buffer.from(program), { "Content-Type": "application/x-tar" }),
+    "HEAD archive": stat,
+    "PUT archive": ({ socket }) => answer(socket, 200),
     "POST /images/create": ({ socket }) => {
       hasImage = true;
       void sendPull(socket, faults.pull);
