@@ -4,11 +4,12 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { soonest } from "../host/pause.ts";
 import type { BackendFactory } from "../src/backend.ts";
 import { sectionOf, writtenKeys } from "../src/config.ts";
 import { messageOf, RuntimeError } from "../src/errors.ts";
 import type { Host } from "../src/host.ts";
-import type { Capabilities, RuntimeAdapter } from "../src/types.ts";
+import type { Capabilities, Leftover, RuntimeAdapter } from "../src/types.ts";
 import { secondsToMs } from "../src/units.ts";
 import { holdsAny } from "../src/working-dir.ts";
 import type { DockerParts } from "./_docker/begin.ts";
@@ -38,6 +39,8 @@ const capabilities: Capabilities = {
 };
 
 const sweepEveryMs = 60_000;
+/** How long what is still to be removed is waited for; the next start of any host removes what is left. */
+const closingMs = 10_000;
 
 /**
  * The docker backend: a new, hardened container for each command, removed when it is over.
@@ -121,6 +124,7 @@ function createDaemon({ settings, owner, log, authFor }: DaemonOptions) {
   const active = new Set<string>();
   const findProgram = createProgramCache();
   const knownMounts = new Set<string>();
+  const going = new Set<Promise<unknown>>();
   let parts: DockerParts | null = null;
   let sweeper: ReturnType<typeof setInterval> | undefined;
   let sweeping: Promise<unknown> = Promise.resolve();
@@ -129,6 +133,13 @@ function createDaemon({ settings, owner, log, authFor }: DaemonOptions) {
     if (parts !== null) return parts;
     throw new RuntimeError("internal", "The daemon has not been asked yet: isAvailable comes first", {
       backend: "docker",
+    });
+  };
+  const goesOn = (removal: Promise<Leftover | null>) => {
+    going.add(removal);
+    void removal.then((left) => {
+      going.delete(removal);
+      if (left !== null) log({ code: "left_behind", message: `Left behind: container ${left.name}: ${left.reason}` });
     });
   };
   const sweep = async (isAlive?: (owner: string) => Promise<boolean>) => {
@@ -160,7 +171,7 @@ function createDaemon({ settings, owner, log, authFor }: DaemonOptions) {
       }
       const client = await connect(endpoint, facts.apiVersion);
       const pull = createPuller({ client, limitMs: secondsToMs(settings.pull_timeout_secs), authFor });
-      parts = { client, context, pull, findProgram, knownMounts };
+      parts = { client, context, pull, findProgram, knownMounts, goesOn };
       sweeping = sweepAndTell();
       sweeper = setInterval(() => {
         sweeping = sweepAndTell();
@@ -177,6 +188,7 @@ function createDaemon({ settings, owner, log, authFor }: DaemonOptions) {
     async close(): Promise<void> {
       clearInterval(sweeper);
       await sweeping;
+      await soonest(Promise.all(going), closingMs);
       parts?.client.close();
     },
   };

@@ -3,7 +3,7 @@
 import type { Duplex, Readable } from "node:stream";
 import { RuntimeError } from "../../src/errors.ts";
 import type { ProgressFeed } from "../../src/progress-feed.ts";
-import type { ExecutionPlan, StartIo } from "../../src/types.ts";
+import type { ExecutionPlan, Leftover, StartIo } from "../../src/types.ts";
 import { parseMount } from "../docker.fragment.ts";
 import type { DockerArtifact, LowerContext } from "./artifact.ts";
 import type { ContainerCalls } from "./containers.ts";
@@ -17,6 +17,8 @@ import { type PlacedWorkspace, placeWorkspace } from "./workspace.ts";
 
 /** What all executions of one adapter share. */
 export interface DockerParts {
+  /** Keeps an eye on what goes on after an execution has been answered. */
+  readonly goesOn: (removal: Promise<Leftover | null>) => void;
   readonly client: DaemonClient;
   readonly context: LowerContext;
   readonly pull: ReturnType<typeof createPuller>;
@@ -31,6 +33,8 @@ export interface Beginning extends DockerParts {
   readonly progress: ProgressFeed;
   /** Told as soon as there may be a container, which is then somebody's to remove. */
   readonly made: (calls: ContainerCalls) => void;
+  /** Told before the daemon is asked to start it: from then on the command may run. */
+  readonly starting: () => void;
   /** Ends the connections below. */
   readonly over: AbortSignal;
 }
@@ -64,6 +68,7 @@ export async function beginContainer(beginning: Beginning): Promise<BegunContain
   const [output, input] = await connect(beginning, { calls, artifact, waiting });
   check();
   progress.tell({ phase: "start", message: "Starting the container" });
+  beginning.starting();
   try {
     await calls.start();
   } catch (error) {

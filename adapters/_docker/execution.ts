@@ -1,11 +1,14 @@
 /** One command in one container, from its creation to its confirmed removal. */
 
 import type { Duplex } from "node:stream";
+import { soonest } from "../../host/pause.ts";
+import { RuntimeError } from "../../src/errors.ts";
 import { ProgressFeed } from "../../src/progress-feed.ts";
 import type { CollectedFile, Execution, ExecutionPlan, Exit, Leftover, StartIo, Warning } from "../../src/types.ts";
 import { type BegunContainer, beginContainer, type DockerParts } from "./begin.ts";
 import type { ContainerCalls } from "./containers.ts";
 import { endingOf, lost } from "./ending.ts";
+import { heedCancel } from "./heed.ts";
 import { feedInput, inputSink } from "./input.ts";
 import { containerName } from "./labels.ts";
 import { createOutput } from "./output.ts";
@@ -29,7 +32,7 @@ const nothing: TakenBack = { files: [], warnings: [] };
 
 /** Answers at once: an image may have to be pulled first, and that is told on the way. */
 export function startDocker(start: DockerStart): Execution {
-  const { plan, io, context } = start;
+  const { plan, io, signal, context } = start;
   const progress = new ProgressFeed();
   const output = createOutput();
   const connection = Promise.withResolvers<Duplex>();
@@ -39,17 +42,29 @@ export function startDocker(start: DockerStart): Execution {
   const made = (calls: ContainerCalls) => {
     container = calls;
   };
+  let mayRun = false;
+  const starting = () => {
+    mayRun = true;
+  };
 
-  const begun = beginContainer({ ...start, progress, made, over: over.signal });
+  const beginning = beginContainer({ ...start, progress, made, starting, over: over.signal });
+  const begun = heedCancel(beginning, signal, () => mayRun);
   begun
     .then(({ input }) => input !== null && connection.resolve(input))
     .catch((error: unknown) => connection.reject(error))
     .finally(() => progress.end());
-  const ended = begun.then((running) => {
-    output.connect(running.output);
-    if (io.stdin !== undefined && running.input !== null) void feedInput(running.input, io.stdin);
-    return follow(start, running, output.commandOver, over.signal);
-  });
+  const ended = begun.then(
+    (running) => {
+      output.connect(running.output);
+      if (io.stdin !== undefined && running.input !== null) void feedInput(running.input, io.stdin);
+      return follow(start, running, output.commandOver, over.signal);
+    },
+    (error: unknown): Exit => {
+      if (!signal.aborted || !(error instanceof RuntimeError && error.started === "maybe")) throw error;
+      output.end();
+      return { kind: "lost", cause: "unknown", durationMs: 0 };
+    },
+  );
   ended.catch(() => output.end());
 
   const back = Promise.all([begun, ended]).then(
@@ -57,10 +72,11 @@ export function startDocker(start: DockerStart): Execution {
     () => nothing,
   );
   const release = async (): Promise<readonly Leftover[]> => {
-    const hasBegun = await ended.then(
+    const hasBegun = await begun.then(
       () => true,
       () => false,
     );
+    await ended.catch(() => {});
     await Promise.all([back, output.closed]);
     over.abort();
     await connection.promise.then(
@@ -68,8 +84,14 @@ export function startDocker(start: DockerStart): Execution {
       () => {},
     );
     if (container === null || (hasBegun && !context.settings.auto_remove)) return [];
-    const left = await removeContainer(container, containerName(plan.id));
-    return left === null ? [] : [left];
+    const calls = container;
+    const remove = () => removeContainer(calls, containerName(plan.id));
+    // What the daemon is still at, it may yet make: it is removed after that, and nobody waits.
+    if (await soonest(beginning, 0)) return [await remove()].filter((left) => left !== null);
+    start.goesOn(beginning.then(remove, remove));
+    return [
+      { kind: "container", name: containerName(plan.id), reason: "the daemon is still at it; it goes afterwards" },
+    ];
   };
   if (plan.stdin === "none") connection.reject(new Error("There is no stdin"));
   return {

@@ -1,6 +1,6 @@
 /** Ends a container's command: politely, after the grace period by force. */
 
-import { pause } from "../../host/pause.ts";
+import { pause, soonest } from "../../host/pause.ts";
 import type { ContainerCalls } from "./containers.ts";
 import { statusOf } from "./daemon.ts";
 
@@ -54,15 +54,4 @@ async function send(calls: ContainerCalls, signal: string): Promise<void> {
   } catch (error) {
     if (statusOf(error) === null) await pause(againMs);
   }
-}
-
-async function soonest(ended: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([
-    ended,
-    new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-    }),
-  ]);
-  clearTimeout(timer);
 }

@@ -19,6 +19,8 @@ export interface Faults {
   readonly wait?: "missing" | "dropped" | "dropped-once";
   /** The command is over before the request to start is answered. */
   readonly overAtStart?: boolean;
+  /** What the daemon does not do before it is told to: {@link FakeDaemon.goOn}. */
+  readonly held?: "create" | "start" | "inspect";
   /** The container is made, and the connection is gone before anybody is told. */
   readonly createDropped?: boolean;
   readonly start?: { readonly status: number; readonly message: string };
@@ -45,6 +47,8 @@ export interface FakeDaemon {
   /** Ids and names of those that were asked to be removed, and of those that were killed. */
   readonly removed: readonly string[];
   readonly killed: readonly string[];
+  /** Does what was held, and holds nothing any more. */
+  goOn(): void;
   close(): Promise<void>;
 }
 
@@ -77,7 +81,7 @@ export async function fakeDaemon(faults: Faults = {}): Promise<FakeDaemon> {
     state.handle(request, path);
   });
   return {
-    ...{ socket, calls, queries, removed, killed, containers: state.containers },
+    ...{ socket, calls, queries, removed, killed, containers: state.containers, goOn: state.goOn },
     close: async () => {
       await server.end();
       rmSync(home, { recursive: true, force: true });
@@ -173,20 +177,25 @@ function createState(faults: Faults) {
     const State = { Running: !isOver, ExitCode: isOver ? 3 : 0, OOMKilled: false };
     answer(socket, 200, { Id: "c1", Image: "sha256:fake", Config: { Env: ["PATH=/bin"] }, State });
   };
+  let held: (() => void)[] | null = [];
+  const hold = (what: Faults["held"], handle: (request: WireRequest) => void) => (request: WireRequest) => {
+    if (faults.held === what && held !== null) held.push(() => handle(request));
+    else handle(request);
+  };
   const routes: Readonly<Record<string, (request: WireRequest) => void>> = {
     "GET /version": ({ socket }) =>
       answer(socket, 200, faults.version ?? { ApiVersion: "1.41", MinAPIVersion: "1.12" }),
     "GET /info": ({ socket }) => answer(socket, 200, info),
     "GET /containers/json": ({ socket }) => answer(socket, 200, (lists.length > 1 ? lists.shift() : lists[0]) ?? []),
-    "POST /containers/create": make,
-    "POST start": start,
+    "POST /containers/create": hold("create", make),
+    "POST start": hold("start", start),
     "POST wait": wait,
     "POST attach": attach,
     "POST kill": ({ socket }) => {
       answer(socket, 204);
       if (!faults.deaf) end();
     },
-    "GET json": inspect,
+    "GET json": hold("inspect", inspect),
     "GET archive": ({ socket }) => answer(socket, 200, Buffer.from(program), { "Content-Type": "application/x-tar" }),
     "HEAD archive": stat,
     "PUT archive": ({ socket }) => answer(socket, 200),
@@ -198,6 +207,11 @@ function createState(faults: Faults) {
   return {
     containers,
     isGone: () => isGone,
+    goOn: () => {
+      const all = held ?? [];
+      held = null;
+      for (const handle of all) handle();
+    },
     handle(request: WireRequest, path: string) {
       const last = path.slice(path.lastIndexOf("/") + 1);
       const route = routes[`${request.method} ${path}`] ?? routes[`${request.method} ${last}`];
