@@ -106,19 +106,52 @@ const schema = table({
 export const containerHome = "/home/prx";
 
 /** Paths of a container that are ours or the kernel's. */
-const reserved = ["/", "/tmp", "/proc", "/sys", "/dev", containerHome];
+const reserved = ["/tmp", "/proc", "/sys", "/dev", containerHome];
+
+/** Without these hardly a program of an image can be run, the init among them. */
+const ofImages = [
+  ...["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/run", "/var/lib"],
+  ...["bin", "sbin", "lib", "libexec", "share"].flatMap((name) => [`/usr/${name}`, `/usr/local/${name}`]),
+];
+
+/** As the daemon reads a path, which has no `..` in it. */
+function plain(path: string): string {
+  return `/${path
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/")}`;
+}
+
+function isAtOrBelow(path: string, other: string): boolean {
+  return path === other || path.startsWith(other === "/" ? "/" : `${other}/`);
+}
+
+/** What keeps a path from being mounted over: what is at it, above it or below it. */
+function clash(path: string, others: readonly string[]): string | undefined {
+  if (path === "/") return path;
+  return others.find((other) => isAtOrBelow(path, other) || isAtOrBelow(other, path));
+}
 
 function checkPlaces({ values, report }: FragmentCheck<Section<typeof schema>>): void {
-  const clash = (path: string, others: readonly string[]) =>
-    others.find((other) => path === other || (other !== "/" && path.startsWith(`${other}/`)));
-  const taken = clash(values.workspace_mount_path, reserved);
+  const workspace = plain(values.workspace_mount_path);
+  const taken = clash(workspace, reserved);
   if (taken !== undefined) report(["workspace_mount_path"], `${taken} is not free: choose a path of its own`);
+  else if (ofImages.some((path) => isAtOrBelow(path, workspace)))
+    report(
+      ["workspace_mount_path"],
+      'the image\'s own files are there: choose a path of its own, such as "/workspace"',
+    );
+  const seen = new Set<string>();
   for (const [index, written] of values.readonly_mounts.entries()) {
+    const refuse = (why: string) => report(["readonly_mounts", index], why);
     const { from, to } = parseMount(written);
-    const other = clash(to, [...reserved, values.workspace_mount_path]);
-    if (other !== undefined) report(["readonly_mounts", index], `${other} is not free: choose a path of its own`);
-    if (/^\/+$/.test(from))
-      report(["readonly_mounts", index], "The whole machine is not for commands to read: name a part");
+    const place = plain(to);
+    const other = clash(place, reserved) ?? (isAtOrBelow(place, workspace) ? workspace : undefined);
+    if (to.split("/").includes("..")) refuse('Leave ".." out of the path in the container');
+    else if (other !== undefined) refuse(`${other} is not free: choose a path of its own`);
+    else if (seen.has(place)) refuse(`${place} is taken by another of them: choose a path of its own`);
+    if (/^\/+$/.test(from)) refuse("The whole machine is not for commands to read: name a part");
+    seen.add(place);
   }
 }
 
@@ -130,6 +163,14 @@ export function parseMount(written: string): { readonly from: string; readonly t
 
 /** What only a daemon has. */
 const daemonKeys = ["socket", "runtime", "user", "platform", "readonly_mounts"];
+
+/** The most that the low-level runtime takes (opencontainers/runc, libcontainer/user). */
+const mostId = 2 ** 31 - 1;
+
+function checkUser({ values: { user }, report }: FragmentCheck<Section<typeof schema>>): void {
+  if (/\d/.test(user) && user.split(":").some((id) => Number(id) > mostId))
+    report(["user"], `Numbers of users and groups go up to ${mostId}`);
+}
 
 function checkTarget({ values, isChanged, report }: FragmentCheck<Section<typeof schema>>): void {
   if (values.target === "daemon") return;
@@ -146,6 +187,7 @@ export const dockerFragment = fragment({
   schema: key(schema, "Commands in containers of their own"),
   check: (check) => {
     checkPlaces(check);
+    checkUser(check);
     checkTarget(check);
   },
 });

@@ -36,10 +36,18 @@ export const toolName = textLike(
   "Name a tool with at most 63 letters, digits, dots, dashes and underscores, the first and last a letter or digit",
 );
 
-/** An image as a registry knows it. */
-export const image = textLike(
-  /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/,
-  'Give an image such as "debian:bookworm-slim" or "registry.example/team/tool@sha256:…"',
+const imageHelp = 'Give an image such as "debian:bookworm-slim" or "registry.example/team/tool@sha256:…"';
+/** The registry: what stands before the first `/` and has a dot or a port, or is localhost. The path's parts are lower case. */
+const registry = /^(?:(?=[^/]*[.:]|localhost\/)(?:[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*|\[[0-9A-Fa-f:]+\])(?::\d+)?\/)?/;
+const repository = /[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*/;
+const tagAndDigest = /(?::\w[\w.-]{0,127})?(?:@(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}))?$/;
+const reference = new RegExp(registry.source + repository.source + tagAndDigest.source);
+const mostImageName = 255;
+
+/** An image as a registry knows it (distribution/reference), or by its own number. */
+export const image = v.pipe(
+  textLike(reference, imageHelp),
+  v.check((name) => name.replace(/[:@][^/]*$/, "").length <= mostImageName, imageHelp),
 );
 
 /** Images by tool. */

@@ -136,6 +136,42 @@ const said: readonly (readonly [toml: string, says: string])[] = [
     '[runtime.wasm.capabilities] filesystem_read[0] = "~/data": Give an absolute directory',
   ],
   ['[runtime.docker]\nworkspace_mount_path = "/a/../b"', "workspace_mount_path"],
+  ...["/bin", "/bin/", "/usr", "/usr/./local/bin", "//etc", "/lib64", "/sbin", "/var", "/run"].map(
+    (path): readonly [string, string] => [
+      `[runtime.docker]\nworkspace_mount_path = "${path}"`,
+      'the image\'s own files are there: choose a path of its own, such as "/workspace"',
+    ],
+  ),
+  ['[runtime.docker]\nworkspace_mount_path = "/home"', "/home/prx is not free: choose a path of its own"],
+  ['[runtime.docker]\nworkspace_mount_path = "/dev//shm"', "/dev is not free: choose a path of its own"],
+  ['[runtime.docker]\nreadonly_mounts = ["/srv:/home"]', "/home/prx is not free: choose a path of its own"],
+  ['[runtime.docker]\nreadonly_mounts = ["/srv:/./tmp"]', "/tmp is not free: choose a path of its own"],
+  ['[runtime.docker]\nreadonly_mounts = ["/srv:/a/../tmp"]', 'Leave ".." out of the path in the container'],
+  [
+    '[runtime.docker]\nreadonly_mounts = ["/srv:/opt/a", "/var:/opt//a/"]',
+    "readonly_mounts[1]: /opt/a is taken by another of them",
+  ],
+  ['[runtime.docker]\nuser = "2147483648"', "Numbers of users and groups go up to 2147483647"],
+  ['[runtime.docker]\nuser = "1000:4294967295"', "Numbers of users and groups go up to 2147483647"],
+  ...[
+    ...[
+      "Debian",
+      "library/Debian:latest",
+      "a//b",
+      "a/",
+      "a:",
+      "a:-x",
+      "a:b:c",
+      "a..b",
+      "a@sha256:ab",
+      "a@b",
+      "a@sha256:",
+    ],
+    ...[`x:${"t".repeat(129)}`, `${"n".repeat(256)}`, "host:port/x", "-x"],
+  ].map((image): readonly [string, string] => [
+    `[runtime.docker]\nimage = "${image}"`,
+    'Give an image such as "debian:bookworm-slim"',
+  ]),
   [
     '[runtime.docker]\nsocket = "unix:///var/run/docker.sock"',
     '[runtime.docker] socket = "unix:///var/run/docker.sock": Give an absolute path',
@@ -156,6 +192,27 @@ const said: readonly (readonly [toml: string, says: string])[] = [
   ["[tools.custom]\nx = 1", "[tools.custom] x = 1: Give a table"],
   ['[tools.x]\ntype = "wasm"', "[tools.x]: Unknown table"],
 ];
+
+test.each([
+  ...[
+    "debian",
+    "debian:bookworm-slim",
+    "library/debian",
+    "a_b/c--d/e.f:V1.2-x_y",
+    "localhost/x",
+    "Host.example:5000/a/b",
+  ],
+  ...[
+    "f".repeat(64),
+    `sha256:${"0".repeat(64)}`,
+    `x:1@sha256:${"a".repeat(64)}`,
+    "[::1]:5000/x",
+    "127.0.0.1:1/no/such:1",
+  ],
+])("image %s is one", (image) => {
+  const config = parse(`[runtime.docker]\nimage = "${image}"`);
+  expect(config.runtime).toMatchObject({ docker: { image } });
+});
 
 test.each(said)("%j", (toml, says) => {
   expect(refusal(() => parse(toml))).toContain(says);

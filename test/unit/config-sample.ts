@@ -64,8 +64,8 @@ export const keys: readonly (readonly [path: string, fallback: unknown, written:
   [
     "runtime.kubernetes.image",
     "debian:bookworm-slim",
-    '"reg.example:5000/a/b@sha256:ab"',
-    "reg.example:5000/a/b@sha256:ab",
+    `"reg.example:5000/a/b@sha256:${"ab".repeat(32)}"`,
+    `reg.example:5000/a/b@sha256:${"ab".repeat(32)}`,
   ],
   ["runtime.kubernetes.tool_images.python", undefined, '"python:3.13-slim"', "python:3.13-slim"],
   ["runtime.kubernetes.memory_limit", 268_435_456, '"256Mi"', 268_435_456],
