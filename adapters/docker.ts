@@ -8,10 +8,8 @@ import { soonest } from "../host/pause.ts";
 import type { BackendFactory } from "../src/backend.ts";
 import { sectionOf, writtenKeys } from "../src/config.ts";
 import { messageOf, RuntimeError } from "../src/errors.ts";
-import type { Host } from "../src/host.ts";
 import type { Capabilities, Leftover, RuntimeAdapter } from "../src/types.ts";
 import { secondsToMs } from "../src/units.ts";
-import { holdsAny } from "../src/working-dir.ts";
 import type { DockerParts } from "./_docker/begin.ts";
 import type { DaemonClient } from "./_docker/daemon.ts";
 import { dockerConfigDirectory, type Endpoint, findEndpoint } from "./_docker/endpoint.ts";
@@ -23,9 +21,10 @@ import { dockerPolicy } from "./_docker/policy.ts";
 import { probeDaemon } from "./_docker/probe.ts";
 import { createProgramCache } from "./_docker/program-cache.ts";
 import { createPuller } from "./_docker/pull.ts";
+import { findSources, type MountSources } from "./_docker/readonly-mounts.ts";
 import { registryAuth } from "./_docker/registry-auth.ts";
 import { listMarked, sweepContainers } from "./_docker/sweep.ts";
-import { type DockerSettings, dockerFragment, parseMount } from "./docker.fragment.ts";
+import { type DockerSettings, dockerFragment } from "./docker.fragment.ts";
 
 const capabilities: Capabilities = {
   separateStderr: true,
@@ -64,7 +63,12 @@ export const docker: BackendFactory = async ({ config, host, log }) => {
     "/",
     ...("kind" in endpoint && endpoint.kind === "socket" ? [endpoint.path, dirname(endpoint.path)] : []),
   ];
-  if ("kind" in endpoint && endpoint.kind === "socket") await checkMounts(settings, endpoint.path, host);
+  const findMounts = async (code: "config_invalid" | "policy_unenforceable"): Promise<MountSources> => {
+    // Elsewhere the paths are another machine's.
+    if (!("kind" in endpoint) || endpoint.kind !== "socket") return new Map();
+    return findSources({ written: settings.readonly_mounts, socket: endpoint.path, host }, code);
+  };
+  await findMounts("config_invalid");
   const daemon = createDaemon({
     ...{ settings, owner: host.owner, log },
     authFor: (registry) => registryAuth(registry, readText(join(dockerConfig, "config.json"))),
@@ -89,7 +93,9 @@ export const docker: BackendFactory = async ({ config, host, log }) => {
         throw new RuntimeError("cancelled_before_start", "The command was cancelled before it began", {
           backend: "docker",
         });
-      return daemon.start(() => startDocker({ ...daemon.parts(), plan, io, signal }), plan.id);
+      const sources = await findMounts("policy_unenforceable");
+      const { context, ...parts } = daemon.parts();
+      return daemon.start(() => startDocker({ ...parts, context: { ...context, sources }, plan, io, signal }), plan.id);
     },
     async *list(owner) {
       for (const { execution: id, owner: whose } of await listMarked(daemon.parts().client, owner))
@@ -100,16 +106,6 @@ export const docker: BackendFactory = async ({ config, host, log }) => {
   };
   return { adapter, policy: dockerPolicy(config, settings, keptOut) };
 };
-
-/** What holds the socket makes whoever can read it master of the daemon: a socket is no file that is only read. */
-async function checkMounts({ readonly_mounts }: DockerSettings, socket: string, host: Host): Promise<void> {
-  for (const written of readonly_mounts) {
-    const { from } = parseMount(written);
-    if (!(await holdsAny((await host.inspect(from)).realPath, [socket], host))) continue;
-    const message = `runtime.docker.readonly_mounts: ${from} holds the daemon's socket ${socket}: name a directory that does not`;
-    throw new RuntimeError("config_invalid", message, { backend: "docker" });
-  }
-}
 
 interface DaemonOptions {
   readonly settings: DockerSettings;

@@ -4,6 +4,7 @@ import type { ExecutionPlan } from "../../src/types.ts";
 import { containerHome, type DockerSettings, parseMount } from "../docker.fragment.ts";
 import type { DaemonFacts } from "./facts.ts";
 import { containerName, type HostMark, labelsOf } from "./labels.ts";
+import type { MountSources } from "./readonly-mounts.ts";
 
 /** How a working directory is made in the container: bound from the host, a volume that is filled and read, or empty memory. */
 export type Reach = "mount" | "copy" | "scratch";
@@ -13,6 +14,8 @@ export interface LowerContext {
   readonly settings: DockerSettings;
   readonly facts: DaemonFacts;
   readonly mark: HostMark;
+  /** Where `readonly_mounts` lead, once that is known. */
+  readonly sources?: MountSources;
 }
 
 export interface Mount {
@@ -84,7 +87,8 @@ interface Placed {
   readonly user: DockerArtifact["user"];
 }
 
-function bodyOf(plan: ExecutionPlan, { settings, mark, facts }: LowerContext, { reach, user }: Placed) {
+function bodyOf(plan: ExecutionPlan, context: LowerContext, { reach, user }: Placed) {
+  const { settings, mark, facts } = context;
   const [command, ...args] = plan.argv;
   const { limits } = plan;
   const labels = labelsOf(plan, mark, !settings.auto_remove);
@@ -121,7 +125,7 @@ function bodyOf(plan: ExecutionPlan, { settings, mark, facts }: LowerContext, { 
       Ulimits: ulimitsOf(plan, settings),
       ShmSize: settings.shm_size,
       Tmpfs: tmpfsOf(settings, { reach, user: facts.isPodman ? null : user }),
-      Mounts: mountsOf(plan, settings, reach, labels),
+      Mounts: mountsOf(plan, context, reach, labels),
       ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
     },
   };
@@ -160,15 +164,16 @@ function tmpfsOf(
 
 function mountsOf(
   { workspace }: ExecutionPlan,
-  settings: DockerSettings,
+  { settings, sources }: LowerContext,
   reach: Reach,
   labels: Readonly<Record<string, string>>,
 ): readonly Mount[] {
   const Target = settings.workspace_mount_path;
   const BindOptions = { Propagation: "rprivate" } as const;
-  const further = settings.readonly_mounts
-    .map(parseMount)
-    .map(({ from, to }): Mount => ({ Type: "bind", Source: from, Target: to, ReadOnly: true, BindOptions }));
+  const further = settings.readonly_mounts.map(parseMount).map(({ from, to }): Mount => {
+    const Source = sources?.get(from) ?? from;
+    return { Type: "bind", Source, Target: to, ReadOnly: true, BindOptions };
+  });
   if (reach === "copy") {
     // Without a name: it goes with the container.
     return [{ Type: "volume", Target, VolumeOptions: { NoCopy: true, Labels: labels } }, ...further];

@@ -94,6 +94,8 @@ async function reasonToCopy(
   const { name, reach, body } = artifact;
   const { isLocal } = context.facts;
   const around = await lookAround(client, { name, isLocal });
+  for (const [written, source] of context.sources ?? [])
+    if (written !== source && (await around.canExchange(written))) throw exchangeable(written);
   for (const source of sources) {
     const isWorkspace = source === root && reach === "mount";
     if (await around.canExchange(source)) {

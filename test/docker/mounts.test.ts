@@ -1,8 +1,8 @@
 /** What a daemon has in the place of a directory, and who else is at work there, by one that speaks its protocol and runs nothing. */
 
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createRuntime } from "../../mod.ts";
 import { type Faults, fakeDaemon } from "../fakes/docker-daemon.ts";
@@ -41,6 +41,25 @@ test("another machine's is not taken for it because it has the same time and mod
   const { run, daemon } = await open({ mounts: "alike" });
   expect(codes(await run(inner))).toContain("workspace_copied");
   expect(daemon.calls).toContain("PUT /containers/ID/archive");
+});
+
+test("what may be read is looked at each time, by its real path", async () => {
+  const daemon = await fakeDaemon();
+  onTestFinished(() => daemon.close());
+  const tools = join(above, "tools");
+  symlinkSync(inner, tools);
+  const docker = { socket: daemon.socket, image: "x", readonly_mounts: [`${tools}:/opt/tools`] };
+  const runtime = await createRuntime({ runtime: { backend: "docker", docker } });
+  onTestFinished(() => runtime.close());
+  expect((await runtime.execute("echo")).warnings).toEqual([]);
+  expect(daemon.created).toMatchObject([{ HostConfig: { Mounts: [{ Source: inner, Target: "/opt/tools" }] } }]);
+  rmSync(tools);
+  symlinkSync(dirname(daemon.socket), tools);
+  await expect(runtime.execute("echo")).rejects.toMatchObject({
+    code: "policy_unenforceable",
+    message: expect.stringContaining("holds the daemon's socket"),
+  });
+  expect(daemon.created.length).toBe(1);
 });
 
 describe("another container", () => {

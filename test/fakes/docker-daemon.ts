@@ -42,6 +42,8 @@ export interface FakeDaemon {
   /** Every request as `METHOD /path`, without the API's version. */
   readonly calls: readonly string[];
   readonly queries: readonly URLSearchParams[];
+  /** The bodies of the requests to create. */
+  readonly created: readonly object[];
   /** Containers that are there now. */
   readonly containers: ReadonlySet<string>;
   /** Ids and names of those that were asked to be removed, and of those that were killed. */
@@ -70,18 +72,20 @@ export async function fakeDaemon(faults: Faults = {}): Promise<FakeDaemon> {
   const state = createState(faults);
   const removed: string[] = [];
   const killed: string[] = [];
+  const created: object[] = [];
   const server = await wireServer(socket, (request) => {
     const path = request.path.replace(/^\/v[\d.]+/, "");
     calls.push(`${request.method} ${path.replace(/containers\/(?!create|json)[^/]+/, "containers/ID")}`);
     queries.push(request.query);
     const [, id = "", verb = ""] = /^\/containers\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
     if (request.method === "DELETE") removed.push(id);
+    if (path === "/containers/create") created.push(JSON.parse(request.body.toString("utf8")));
     if (verb === "kill") killed.push(id);
     if (state.isGone()) return request.socket.destroy();
     state.handle(request, path);
   });
   return {
-    ...{ socket, calls, queries, removed, killed, containers: state.containers, goOn: state.goOn },
+    ...{ socket, calls, queries, created, removed, killed, containers: state.containers, goOn: state.goOn },
     close: async () => {
       await server.end();
       rmSync(home, { recursive: true, force: true });
