@@ -4,6 +4,7 @@ import { posix } from "node:path";
 import type { TarEntry } from "../../src/archive/tar-entry.ts";
 import { readTar } from "../../src/archive/tar-read.ts";
 import { messageOf, RuntimeError } from "../../src/errors.ts";
+import { type ContainerUser, closedAbove, mayExecute } from "./access.ts";
 import type { ContainerCalls } from "./containers.ts";
 import { statusOf } from "./daemon.ts";
 
@@ -13,8 +14,7 @@ export interface Lookup {
   readonly workingDir: string;
   /** The container's own. */
   readonly path: string;
-  /** As the image or we name it; `null`: not known by number. */
-  readonly user: { readonly uid: number; readonly gid: number } | null;
+  readonly user: ContainerUser;
 }
 
 /** What the daemon gives a container without a PATH. */
@@ -22,6 +22,8 @@ export const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 
 interface Found {
   readonly path: string;
+  /** The links that led to it. */
+  readonly links: readonly string[];
   readonly entry: TarEntry;
   /** The first bytes of a file. */
   readonly head: Uint8Array;
@@ -62,16 +64,18 @@ export async function findProgram(calls: ContainerCalls, lookup: Lookup): Promis
 
 /** What stands at a path, links followed; `null` where nothing does. */
 async function look(calls: ContainerCalls, path: string): Promise<Found | null> {
-  let at = path;
-  for (let links = 0; links < mostLinks; links += 1) {
+  const links: string[] = [];
+  for (let at = path; links.length < mostLinks; ) {
     const found = await readHead(calls, at);
-    if (found === null || found.entry.type !== "symlink") return found;
+    if (found === null) return null;
+    if (found.entry.type !== "symlink") return { ...found, links };
+    links.push(at);
     at = posix.resolve(posix.dirname(at), found.entry.link);
   }
   return null;
 }
 
-async function readHead(calls: ContainerCalls, path: string): Promise<Found | null> {
+async function readHead(calls: ContainerCalls, path: string): Promise<Omit<Found, "links"> | null> {
   let body: Awaited<ReturnType<ContainerCalls["read"]>>;
   try {
     body = await calls.read(path);
@@ -95,23 +99,33 @@ async function readHead(calls: ContainerCalls, path: string): Promise<Found | nu
   }
 }
 
+/** Scripts of scripts, as many as the kernel follows (binfmt_script, BINPRM_MAX_RECURSION). */
+const mostInterpreters = 5;
+
 /** Why a file cannot be run by this user, or `null`. */
-async function faultOf(calls: ContainerCalls, { path, entry, head }: Found, { user }: Lookup): Promise<string | null> {
+async function faultOf(
+  calls: ContainerCalls,
+  { path, links, entry, head }: Found,
+  { user, depth = 0 }: Pick<Lookup, "user"> & { readonly depth?: number },
+): Promise<string | null> {
   if (entry.type === "directory") return `${path} is a directory`;
   if (entry.type !== "file" && entry.type !== "hardlink") return `${path} is not a regular file`;
   if (!mayExecute(entry, user)) return `${path} has no permission to be executed`;
+  const ownerOf = async (directory: string) => (await readHead(calls, directory))?.entry ?? null;
+  const closed = await closedAbove(calls, [...links, path], { user, ownerOf });
+  if (closed !== null) return `${closed} cannot be searched by user ${user?.uid}`;
   if (entry.type === "hardlink" || isBinary(head)) return null;
   const interpreter = interpreterOf(head);
   if (interpreter === null) return `${path} is neither a program nor a script with an interpreter line`;
-  const there = interpreter.startsWith("/") ? await look(calls, interpreter) : null;
-  return there === null ? `${path} asks for the interpreter ${interpreter}, which is not in the container` : null;
+  if (!interpreter.startsWith("/") || depth >= mostInterpreters) return missingInterpreter(path, interpreter);
+  const there = await look(calls, interpreter);
+  if (there === null) return missingInterpreter(path, interpreter);
+  const fault = await faultOf(calls, there, { user, depth: depth + 1 });
+  return fault === null ? null : `${path} asks for the interpreter ${interpreter}, and ${fault}`;
 }
 
-function mayExecute({ mode, uid, gid }: TarEntry, user: Lookup["user"]): boolean {
-  if (user === null || user.uid === 0) return (mode & 0o111) !== 0;
-  if (user.uid === uid) return (mode & 0o100) !== 0;
-  if (user.gid === gid) return (mode & 0o010) !== 0;
-  return (mode & 0o001) !== 0;
+function missingInterpreter(path: string, interpreter: string): string {
+  return `${path} asks for the interpreter ${interpreter}, which is not in the container`;
 }
 
 /** ELF, or WebAssembly where a machine has a handler for it: whatever else the kernel knows begins with no letter either. */
