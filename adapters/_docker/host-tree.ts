@@ -1,9 +1,17 @@
 /** A directory of this machine as an archive, for a container that cannot have it as it is; and what was sent, to know what changed. */
 
-import { constants, createReadStream, openSync, readdirSync, readlinkSync } from "node:fs";
+import { constants, createReadStream, openSync, type ReadStream, readdirSync, readlinkSync } from "node:fs";
 import { posix } from "node:path";
 import { Readable } from "node:stream";
-import { type HeldDirectory, type HeldFile, holdDirectory, holdEntry, holdFile } from "../../host/held-directory.ts";
+import { isMissing } from "../../host/directory-walk.ts";
+import {
+  type HeldDirectory,
+  type HeldFile,
+  holdDirectory,
+  holdEntry,
+  holdFile,
+  reasonOf,
+} from "../../host/held-directory.ts";
 import { tarPadding } from "../../src/archive/tar-entry.ts";
 import { tarEnd, tarHeader } from "../../src/archive/tar-write.ts";
 import type { FileOwner } from "../../src/types.ts";
@@ -55,11 +63,18 @@ export function isText(name: string): boolean {
 
 async function* packAll(root: string, packing: Packing): AsyncGenerator<Uint8Array> {
   yield tarHeader({ path: "/", type: "directory", mode: 0o700, ...packing.owner });
-  const held = holdDirectory(root);
+  const top = holdDirectory(root);
   try {
-    yield* packDirectory(held, "", packing);
+    // One after another: a deep tree would hold a directory open on each of its levels.
+    const waiting = [""];
+    for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
+      const inner = yield* packDirectory(top, below, packing);
+      waiting.push(...inner.reverse());
+    }
+  } catch (error) {
+    throw new Error(`${root}: ${reasonOf(error)}`, { cause: error });
   } finally {
-    held.close();
+    top.close();
   }
   yield tarEnd();
 }
@@ -68,43 +83,87 @@ interface Packing extends Omit<PackedTree, "root"> {
   readonly manifest: Manifest;
 }
 
-/** Each directory is held while it is read: another command that works in it can exchange it for a link meanwhile. */
-async function* packDirectory(held: HeldDirectory, below: string, packing: Packing): AsyncGenerator<Uint8Array> {
-  for (const name of readdirSync(held.path).sort()) {
-    const path = below === "" ? name : `${below}/${name}`;
-    if (!isText(name)) {
-      packing.leftOut(path, notText);
-      continue;
+/**
+ * What is in a directory, without what is in those in it, which it answers. Each is held while it is read: another command that
+ * works in it can exchange it for a link meanwhile.
+ */
+async function* packDirectory(
+  top: HeldDirectory,
+  below: string,
+  packing: Packing,
+): AsyncGenerator<Uint8Array, string[]> {
+  const inner: string[] = [];
+  const told = (path: string, error: unknown) => {
+    // Without the directory itself nothing can be sent.
+    if (path === "") throw error;
+    packing.leftOut(path, reasonOf(error));
+  };
+  const held = tryFor(
+    () => holdBelow(top, below),
+    (error) => told(below, error),
+  );
+  if (held === null) return inner;
+  try {
+    const names = tryFor(
+      () => readdirSync(held.path).sort(),
+      (error) => told(below, error),
+    );
+    for (const name of names ?? []) {
+      const path = below === "" ? name : `${below}/${name}`;
+      if (!isText(name)) {
+        packing.leftOut(path, notText);
+        continue;
+      }
+      const entry = tryFor(
+        () => holdFile(held.at(name)),
+        (error) => told(path, error),
+      );
+      if (entry === null) continue;
+      try {
+        if (entry.stats.isDirectory()) inner.push(path);
+        yield* packEntry(entry, { place: held.at(name), path }, packing);
+      } finally {
+        entry.close();
+      }
     }
-    const entry = holdUnlessGone(held.at(name));
-    if (entry === null) continue;
-    try {
-      yield* packEntry(entry, { held, name, path }, packing);
-    } finally {
-      entry.close();
-    }
+  } finally {
+    held.close();
   }
+  return inner;
 }
 
-/** `null` for what another command has removed meanwhile. */
-function holdUnlessGone(place: string): HeldFile | null {
+function holdBelow(top: HeldDirectory, below: string): HeldDirectory {
+  let held = holdEntry(top, ".");
+  for (const name of below.split("/").filter((part) => part !== "")) {
+    const above = held;
+    try {
+      held = holdEntry(above, name);
+    } finally {
+      above.close();
+    }
+  }
+  return held;
+}
+
+/** `null` where it fails, which is told, unless it is of something that another command has removed meanwhile. */
+function tryFor<Result>(get: () => Result, failed: (error: unknown) => void): Result | null {
   try {
-    return holdFile(place);
+    return get();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
+    if (!isMissing(error)) failed(error);
+    return null;
   }
 }
 
 interface Placed {
-  readonly held: HeldDirectory;
-  readonly name: string;
+  /** Itself, also where it is a link. */
+  readonly place: string;
   readonly path: string;
 }
 
 async function* packEntry(
-  { stats, path: place }: HeldFile,
-  { held, name, path }: Placed,
+  { stats, path: held }: HeldFile,
+  { place, path }: Placed,
   packing: Packing,
 ): AsyncGenerator<Uint8Array> {
   const common = { path, mode: stats.mode & 0o777, mtime: stats.mtimeMs / 1000 - quietSecs, ...packing.owner };
@@ -112,23 +171,27 @@ async function* packEntry(
   if (stats.isDirectory()) {
     packing.manifest.set(path, { ...sent, type: "directory" });
     yield tarHeader({ ...common, type: "directory" });
-    const inner = holdEntry(held, name);
-    try {
-      yield* packDirectory(inner, path, packing);
-    } finally {
-      inner.close();
-    }
   } else if (stats.isSymbolicLink()) {
-    const target = targetOf(held.at(name));
+    const target = targetOf(place);
     if (target === null) return packing.leftOut(path, "what it leads to is not UTF-8");
     const link = linkWithin(target, path, packing);
     packing.manifest.set(path, { ...sent, type: "symlink", link });
     yield tarHeader({ ...common, type: "symlink", link });
   } else if (stats.isFile()) {
-    packing.manifest.set(path, { ...sent, type: "file", size: stats.size });
-    yield tarHeader({ ...common, size: stats.size });
-    yield* contentOf(place, stats.size);
-    yield new Uint8Array(tarPadding(stats.size));
+    const { size } = stats;
+    const content = tryFor(
+      () => openContent(held, size),
+      (error) => packing.leftOut(path, reasonOf(error)),
+    );
+    if (content === null) return;
+    packing.manifest.set(path, { ...sent, type: "file", size });
+    try {
+      yield tarHeader({ ...common, size });
+      yield* exactly(content, size);
+      yield new Uint8Array(tarPadding(size));
+    } finally {
+      content.destroy();
+    }
   }
 }
 
@@ -150,11 +213,15 @@ function linkWithin(link: string, path: string, { at }: Packing): string {
   return climbs ? posix.resolve(at, leadsTo) : link;
 }
 
-/** Exactly so many bytes: a file that changes while it is read would spoil what follows it. */
-async function* contentOf(place: string, size: number): AsyncGenerator<Uint8Array> {
-  let left = size;
+function openContent(place: string, size: number): ReadStream {
   const fd = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK);
-  for await (const chunk of createReadStream(place, size === 0 ? { fd } : { fd, end: size - 1 })) {
+  return createReadStream(place, size === 0 ? { fd } : { fd, end: size - 1 });
+}
+
+/** Exactly so many bytes: a file that changes while it is read would spoil what follows it. */
+async function* exactly(content: ReadStream, size: number): AsyncGenerator<Uint8Array> {
+  let left = size;
+  for await (const chunk of content) {
     const part = chunk.subarray(0, left);
     left -= part.length;
     yield part;

@@ -101,6 +101,68 @@ describe("on its way there", () => {
     expect(told).toEqual(["caf\ufffd: its name is not UTF-8", "link: what it leads to is not UTF-8"]);
   });
 
+  test("what cannot be read is told by its path, and the rest is sent", async (context) => {
+    const { geteuid, seteuid } = process;
+    need(context, geteuid === undefined || seteuid === undefined ? "there are no users to become here" : null);
+    for (const name of ["closed", "open/blind", "open/good"]) mkdirSync(join(root, name), { recursive: true });
+    for (const name of ["closed/in", "open/blind/in", "open/good/in", "secret"]) writeFileSync(join(root, name), "x");
+    for (const path of [base, root]) chmodSync(path, 0o755);
+    chmodSync(join(root, "closed"), 0o000);
+    chmodSync(join(root, "open/blind"), 0o744);
+    chmodSync(join(root, "secret"), 0o000);
+    const told = new Map<string, string>();
+    const sent: Manifest = new Map();
+    const before = geteuid?.() ?? 0;
+    if (before === 0) seteuid?.(65534);
+    try {
+      await pack(sent, (path, reason) => told.set(path, reason));
+    } finally {
+      if (before === 0) seteuid?.(0);
+    }
+    for (const name of ["closed", "open/blind"]) chmodSync(join(root, name), 0o755);
+    expect([...sent.keys()]).toEqual(["closed", "open", "open/blind", "open/good", "open/good/in"]);
+    expect([...told.keys()].sort()).toEqual(["closed", "open/blind/in", "secret"]);
+    for (const reason of told.values()) expect(reason).toMatch(/permission denied/i);
+    for (const reason of told.values()) expect(reason).not.toContain("/proc/");
+  });
+
+  test("a directory that cannot be read itself is named", async (context) => {
+    const { geteuid, seteuid } = process;
+    need(context, geteuid === undefined || seteuid === undefined ? "there are no users to become here" : null);
+    chmodSync(base, 0o755);
+    chmodSync(root, 0o000);
+    const before = geteuid?.() ?? 0;
+    if (before === 0) seteuid?.(65534);
+    try {
+      await expect(pack()).rejects.toThrow(`${root}: `);
+    } finally {
+      if (before === 0) seteuid?.(0);
+      chmodSync(root, 0o755);
+    }
+  });
+
+  test("of a deep tree no directory is held but the one that is read", async (context) => {
+    need(context, process.platform === "linux" ? null : "it is seen in /proc");
+    const depth = 200;
+    mkdirSync(join(root, ...Array.from({ length: depth }, () => "d")), { recursive: true });
+    const open = () => readdirSync("/proc/self/fd").filter((fd) => isBelowRoot(fd)).length;
+    const isBelowRoot = (fd: string) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith(root);
+      } catch {
+        return false;
+      }
+    };
+    let most = 0;
+    let entries = 0;
+    for await (const _ of packTree({ root, at: "/workspace", owner, leftOut: () => {} }, new Map())) {
+      entries += 1;
+      most = Math.max(most, open());
+    }
+    expect(entries).toBeGreaterThan(depth);
+    expect(most).toBeLessThan(8);
+  });
+
   test("everything is sent as two seconds older, and in the order in which it was made", async () => {
     writeFileSync(join(root, "old"), "");
     utimesSync(join(root, "old"), 1000.25, 1000.25);
