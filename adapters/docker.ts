@@ -131,6 +131,13 @@ function createDaemon({ settings, owner, log, authFor }: DaemonOptions) {
       backend: "docker",
     });
   };
+  const learnEnv = (image: string, names: readonly string[]) => {
+    const { context, ...rest } = reached();
+    const known = context.facts.imageEnv.get(image);
+    if (known !== undefined && names.every((name) => known.includes(name))) return;
+    const imageEnv = new Map(context.facts.imageEnv).set(image, [...new Set([...(known ?? []), ...names])]);
+    parts = { ...rest, context: { ...context, facts: { ...context.facts, imageEnv } } };
+  };
   const goesOn = (removal: Promise<Leftover | null>) => {
     going.add(removal);
     void removal.then((left) => {
@@ -167,7 +174,7 @@ function createDaemon({ settings, owner, log, authFor }: DaemonOptions) {
       }
       const client = await connect(endpoint, facts.apiVersion);
       const pull = createPuller({ client, limitMs: secondsToMs(settings.pull_timeout_secs), authFor });
-      parts = { client, context, pull, findProgram, knownMounts, goesOn };
+      parts = { client, context, pull, findProgram, knownMounts, learnEnv, goesOn };
       sweeping = sweepAndTell();
       sweeper = setInterval(() => {
         sweeping = sweepAndTell();

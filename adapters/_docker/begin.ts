@@ -3,12 +3,13 @@
 import type { Duplex, Readable } from "node:stream";
 import { RuntimeError } from "../../src/errors.ts";
 import type { ProgressFeed } from "../../src/progress-feed.ts";
-import type { ExecutionPlan, Leftover, StartIo } from "../../src/types.ts";
+import type { ExecutionPlan, Leftover, StartIo, Warning } from "../../src/types.ts";
 import { parseMount } from "../docker.fragment.ts";
 import type { DockerArtifact, LowerContext } from "./artifact.ts";
 import type { ContainerCalls } from "./containers.ts";
 import type { DaemonClient, OpenAnswer } from "./daemon.ts";
 import { cancelledBeforeStart, daemonFailure, startFailure } from "./failures.ts";
+import { imageWarnings, namesOf } from "./lower.ts";
 import { type Made, makeContainer } from "./make.ts";
 import type { FindCached } from "./program-cache.ts";
 import type { createPuller } from "./pull.ts";
@@ -17,6 +18,8 @@ import { type PlacedWorkspace, placeWorkspace } from "./workspace.ts";
 
 /** What all executions of one adapter share. */
 export interface DockerParts {
+  /** Told which variables an image was seen to bring. */
+  readonly learnEnv: (image: string, names: readonly string[]) => void;
   /** Keeps an eye on what goes on after an execution has been answered. */
   readonly goesOn: (removal: Promise<Leftover | null>) => void;
   readonly client: DaemonClient;
@@ -65,7 +68,7 @@ export async function beginContainer(beginning: Beginning): Promise<BegunContain
   check();
   const waiting = calls.wait("next-exit", over);
   waiting.catch(() => {});
-  const [output, input] = await connect(beginning, { calls, artifact, waiting });
+  const [output, input, brought] = await connect(beginning, { calls, artifact, waiting });
   check();
   progress.tell({ phase: "start", message: "Starting the container" });
   beginning.starting();
@@ -74,7 +77,7 @@ export async function beginContainer(beginning: Beginning): Promise<BegunContain
   } catch (error) {
     throw startFailure(error, plan.argv[0]);
   }
-  return { ...made, placed, output, input, waiting };
+  return { ...made, warnings: [...made.warnings, ...brought], placed, output, input, waiting };
 }
 
 interface Connecting {
@@ -85,9 +88,9 @@ interface Connecting {
 
 /** All at once: each of them only has to be there before the start. */
 async function connect(
-  { plan, context, findProgram, over }: Beginning,
+  { plan, context, findProgram, learnEnv, over }: Beginning,
   { calls, artifact, waiting }: Connecting,
-): Promise<readonly [Readable, Duplex | null]> {
+): Promise<readonly [Readable, Duplex | null, readonly Warning[]]> {
   const { workspace_mount_path, readonly_mounts } = context.settings;
   const lookup = {
     command: plan.argv[0],
@@ -99,6 +102,15 @@ async function connect(
       ...Object.keys(artifact.body.HostConfig.Tmpfs),
     ],
   };
+  const look = async () => {
+    const inspected = await calls.inspect();
+    const given = new Set(namesOf(artifact.body.Env));
+    const found = namesOf(inspected.Config?.Env).filter((name) => !given.has(name));
+    const known = context.facts.imageEnv.get(artifact.body.Image) ?? [];
+    learnEnv(artifact.body.Image, found);
+    await findProgram(calls, inspected, lookup);
+    return imageWarnings(plan, artifact, { known, found });
+  };
   let patience: ReturnType<typeof setTimeout> | undefined;
   const opened = Promise.race([
     waiting,
@@ -107,13 +119,13 @@ async function connect(
     }),
   ]).finally(() => clearTimeout(patience));
   try {
-    const [output, input] = await Promise.all([
+    const [output, input, , brought] = await Promise.all([
       calls.attachOutput(over),
       plan.stdin === "none" ? null : calls.attachInput(over).then(asDuplex),
       opened,
-      calls.inspect().then((inspected) => findProgram(calls, inspected, lookup)),
+      look(),
     ]);
-    return [output, input];
+    return [output, input, brought];
   } catch (error) {
     throw daemonFailure(error, "The container could not be attached to");
   }

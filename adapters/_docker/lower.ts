@@ -32,7 +32,26 @@ export function lowerDocker(plan: ExecutionPlan, context: LowerContext): Lowerin
   };
 }
 
+/** Of variables, as `NAME=value`. */
+export function namesOf(env: readonly string[] | null | undefined): readonly string[] {
+  return (env ?? []).map((entry) => entry.slice(0, entry.indexOf("=")));
+}
+
+/** Pure: what a container has that nobody could tell when its plan was lowered, because its image was not there or was another. */
+export function imageWarnings(
+  plan: ExecutionPlan,
+  artifact: DockerArtifact,
+  { known, found }: { readonly known: readonly string[]; readonly found: readonly string[] },
+): readonly Warning[] {
+  const image = artifact.body.Image;
+  const told = new Set(addedEnv(plan, artifact, known));
+  const names = found.filter((name) => !told.has(name));
+  if (names.length === 0) return [];
+  const message = `Image ${image}, which was not known before, brings the variables ${names.join(", ")}`;
+  return [{ code: "image_variables", message }];
+}
+
 function addedEnv(plan: ExecutionPlan, { body }: DockerArtifact, imageEnv: readonly string[]): readonly string[] {
-  const platform = ["PATH", "HOSTNAME", ...body.Env.map((entry) => entry.slice(0, entry.indexOf("=")))];
+  const platform = ["PATH", "HOSTNAME", ...namesOf(body.Env)];
   return [...new Set([...platform, ...imageEnv])].filter((name) => !Object.hasOwn(plan.env, name));
 }

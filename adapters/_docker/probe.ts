@@ -6,6 +6,7 @@ import type { Availability } from "../../src/types.ts";
 import { type DaemonClient, DaemonError } from "./daemon.ts";
 import { describeEndpoint, type Endpoint, type EndpointFault } from "./endpoint.ts";
 import { type DaemonFacts, type DaemonInfo, factsOf } from "./facts.ts";
+import { namesOf } from "./lower.ts";
 
 /** The versions of the API that this adapter speaks, lowest and highest. Before 1.41 a platform would be ignored. */
 export const spokenVersions = { least: "1.41", most: "1.51" } as const;
@@ -146,10 +147,7 @@ async function envOfImages(
       const found = (await client.ask({ method: "GET", path, timeoutMs: probeLimitMs })) as {
         readonly Config?: { readonly Env?: readonly string[] | null } | null;
       };
-      known.set(
-        image,
-        (found.Config?.Env ?? []).map((entry) => entry.slice(0, entry.indexOf("="))),
-      );
+      known.set(image, namesOf(found.Config?.Env));
     } catch {
       // It is pulled when it is needed.
     }

@@ -26,6 +26,8 @@ export interface Faults {
   readonly start?: { readonly status: number; readonly message: string };
   /** Of the image: not there until it is pulled, by a stream of these lines with this status. */
   readonly pull?: { readonly status: number; readonly lines: readonly string[]; readonly pauseMs?: number };
+  /** What the image brings besides a PATH, as `NAME=value`. */
+  readonly imageEnv?: readonly string[];
   /** The command goes on whatever it is sent. */
   readonly deaf?: boolean;
   /** The daemon is gone from then on. */
@@ -179,7 +181,12 @@ function createState(faults: Faults) {
   const inspect = ({ socket }: WireRequest) => {
     if (containers.size === 0) return answer(socket, 404, { message: "No such container" });
     const State = { Running: !isOver, ExitCode: isOver ? 3 : 0, OOMKilled: false };
-    answer(socket, 200, { Id: "c1", Image: "sha256:fake", Config: { Env: ["PATH=/bin"] }, State });
+    answer(socket, 200, {
+      Id: "c1",
+      Image: "sha256:fake",
+      Config: { Env: ["PATH=/bin", ...(faults.imageEnv ?? [])] },
+      State,
+    });
   };
   let held: (() => void)[] | null = [];
   const hold = (what: Faults["held"], handle: (request: WireRequest) => void) => (request: WireRequest) => {
