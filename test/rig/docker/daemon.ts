@@ -40,10 +40,24 @@ export async function startDaemon(): Promise<void> {
 
 export async function stopDaemon(): Promise<void> {
   await stopProgram("dockerd");
+  unmountData();
   try {
     run("ip", ["link", "delete", bridge]);
   } catch {
     // It was never made, or has gone.
+  }
+}
+
+/** A daemon mounts its data on itself, and one that was killed leaves that to nobody (moby, `setupDaemonRootPropagation`). */
+function unmountData(): void {
+  // Once for each that was killed.
+  for (let left = 100; left > 0; left -= 1) {
+    try {
+      run("umount", [join(rigHome, "data")]);
+    } catch {
+      // It is not mounted any more, or somebody uses it.
+      return;
+    }
   }
 }
 
