@@ -10,7 +10,7 @@ import type { ContainerCalls } from "./containers.ts";
 import type { DaemonClient, OpenAnswer } from "./daemon.ts";
 import { cancelledBeforeStart, daemonFailure, startFailure } from "./failures.ts";
 import { imageWarnings, namesOf } from "./lower.ts";
-import { type Made, makeContainer } from "./make.ts";
+import { type Made, type Making, makeContainer } from "./make.ts";
 import type { FindCached } from "./program-cache.ts";
 import type { createPuller } from "./pull.ts";
 import type { KnownMounts } from "./same-directory.ts";
@@ -36,6 +36,7 @@ export interface Beginning extends DockerParts {
   readonly progress: ProgressFeed;
   /** Told as soon as there may be a container, which is then somebody's to remove. */
   readonly made: (calls: ContainerCalls) => void;
+  readonly entered: Making["entered"];
   /** Told before the daemon is asked to start it: from then on the command may run. */
   readonly starting: () => void;
   /** Ends the connections below. */

@@ -2,10 +2,11 @@
 
 import type { Duplex } from "node:stream";
 import { soonest } from "../../host/pause.ts";
+import { usePlace } from "../../host/places-in-use.ts";
 import { RuntimeError } from "../../src/errors.ts";
 import { ProgressFeed } from "../../src/progress-feed.ts";
 import type { CollectedFile, Execution, ExecutionPlan, Exit, Leftover, StartIo, Warning } from "../../src/types.ts";
-import { type BegunContainer, beginContainer, type DockerParts } from "./begin.ts";
+import { type Beginning, type BegunContainer, beginContainer, type DockerParts } from "./begin.ts";
 import type { ContainerCalls } from "./containers.ts";
 import { endingOf, lost } from "./ending.ts";
 import { heedCancel } from "./heed.ts";
@@ -47,7 +48,18 @@ export function startDocker(start: DockerStart): Execution {
     mayRun = true;
   };
 
-  const beginning = beginContainer({ ...start, progress, made, starting, over: over.signal });
+  let isMade = false;
+  let leave = () => {};
+  const entered: Beginning["entered"] = (place) => {
+    leave();
+    leave = usePlace({ ...place, backend: plan.backend, isMade: () => isMade });
+  };
+
+  const beginning = beginContainer({ ...start, progress, made, entered, starting, over: over.signal });
+  const settled = () => {
+    isMade = true;
+  };
+  beginning.then(settled, settled);
   const begun = heedCancel(beginning, signal, () => mayRun);
   begun
     .then(({ input }) => input !== null && connection.resolve(input))
@@ -103,7 +115,7 @@ export function startDocker(start: DockerStart): Execution {
     ended,
     outputs: back.then(({ files }) => files),
     findings: back.then(({ warnings }) => warnings),
-    released: release(),
+    released: release().finally(() => leave()),
   };
 }
 

@@ -15,7 +15,7 @@ export const copiedWarning: Warning = {
 export const nestedWarning: Warning = {
   code: "workspace_copied",
   message:
-    "The working directory is copied in and its changes are copied back: a container that is at work in a directory above it could exchange it for another",
+    "The working directory is copied in and its changes are copied back: a command that is at work in a directory above it could exchange it for another",
 };
 
 export function lowerDocker(plan: ExecutionPlan, context: LowerContext): Lowering {

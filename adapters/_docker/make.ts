@@ -2,6 +2,7 @@
 
 import { isMissing } from "../../host/directory-walk.ts";
 import { reasonOf } from "../../host/held-directory.ts";
+import type { PlaceInUse } from "../../host/places-in-use.ts";
 import { RuntimeError } from "../../src/errors.ts";
 import type { ProgressFeed } from "../../src/progress-feed.ts";
 import type { ExecutionPlan, Warning } from "../../src/types.ts";
@@ -24,6 +25,8 @@ export interface Making {
   readonly progress: ProgressFeed;
   /** Told as soon as there may be a container, which is then somebody's to remove. */
   readonly made: (calls: ContainerCalls) => void;
+  /** Told before it is looked who else is there, so that others of this process see it. */
+  readonly entered: (place: Pick<PlaceInUse, "sources" | "writable">) => void;
 }
 
 export interface Made {
@@ -85,7 +88,7 @@ async function createOrPull(making: Making, artifact: DockerArtifact): Promise<O
  * @throws RuntimeError where something else that is to be mounted cannot be.
  */
 async function reasonToCopy(
-  { client, plan, context, knownMounts, signal }: Making,
+  { client, plan, context, knownMounts, signal, entered }: Making,
   { artifact, calls }: Omit<Made, "warnings">,
 ): Promise<Warning | null> {
   const { root } = plan.workspace;
@@ -93,6 +96,7 @@ async function reasonToCopy(
   if (root === null && sources.length === 0) return null;
   const { name, reach, body } = artifact;
   const { isLocal } = context.facts;
+  entered({ sources, writable: root === null ? [] : [root] });
   const around = await lookAround(client, { name, isLocal });
   for (const [written, source] of context.sources ?? [])
     if (written !== source && (await around.canExchange(written))) throw exchangeable(written);

@@ -1,7 +1,7 @@
 /**
  * A daemon finds by its path what it mounts, when it starts the container. A command that may write a directory above can put
  * a link there before that: so what is to be mounted is held against all the other containers of the daemon, whoever began
- * them. Each container is made before its host looks, so of two that are begun at one moment at least one sees the other.
+ * them, and against what other backends of this process have at work. Each container is made before its host looks, so of two that are begun at one moment at least one sees the other.
  */
 
 import { lstatSync } from "node:fs";
@@ -9,11 +9,12 @@ import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { holdDirectory, nodeOf } from "../../host/held-directory.ts";
 import { pause } from "../../host/pause.ts";
+import { placesInUse } from "../../host/places-in-use.ts";
 import { RuntimeError } from "../../src/errors.ts";
 import type { DaemonClient } from "./daemon.ts";
 import { directoryLabel, keptLabel, type ListedContainer, readMarks } from "./labels.ts";
 
-/** The other containers of a daemon. */
+/** The other containers of a daemon, and what else of this process is at work. */
 export interface Neighbours {
   /** Whether one of them can change what leads to a path. */
   canExchange(path: string): Promise<boolean>;
@@ -33,8 +34,11 @@ export async function lookAround(client: DaemonClient, { name, isLocal }: LookOp
   const query = { all: true };
   const listed = (await client.ask({ method: "GET", path: "/containers/json", query })) as readonly ListedContainer[];
   const others = listed.filter(({ Names }) => !Names?.includes(`/${name}`));
-  const writable = others.filter(isAtWork).flatMap(writableOf);
-  const waiting = others.filter((other) => other.State === "created" && readMarks(other) !== null).flatMap(boundOf);
+  const waits = (other: ListedContainer) => other.State === "created" && readMarks(other) !== null;
+  const here = isLocal ? placesInUse().filter(({ backend }) => backend !== "docker") : [];
+  const unmade = here.filter((place) => !place.isMade());
+  const writable = [...others.filter(isAtWork).flatMap(writableOf), ...here.flatMap((place) => place.writable)];
+  const waiting = [...others.filter(waits).flatMap(boundOf), ...unmade.flatMap(({ sources }) => sources)];
   return {
     canExchange: (path) => isInside(path, writable, nodeAt),
     isDisturbedBy: async (directory) =>

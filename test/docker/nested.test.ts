@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ContractDirectory } from "../../testing.ts";
 import { dockerScene } from "../fixtures/docker-scene.ts";
+import { need } from "../fixtures/needed.ts";
+import { obstacleTo, sandboxedRuntime } from "../sandbox/ways.ts";
 
 const scene = dockerScene();
 if (scene !== null) {
@@ -79,6 +81,24 @@ if (scene !== null) {
       await stop();
       expect((await read()).stdout).toBe("inside");
     });
+  });
+
+  test("a sandboxed command above it is one too", { timeout: slow }, async (context) => {
+    need(context, await obstacleTo("bubblewrap"));
+    const { above, inner } = await places();
+    // Root without capabilities is one of the others.
+    chmodSync(above.path, 0o755);
+    const sandboxed = await sandboxedRuntime("bubblewrap");
+    const stop = new AbortController();
+    const options = { workingDir: above.path, signal: stop.signal, timeoutMs: 0 };
+    for await (const event of sandboxed.stream("sh", ["-c", "echo begun; exec sleep 300"], options)) {
+      if (event.type !== "stdout") continue;
+      const runtime = await open();
+      const { stdout, warnings } = await runtime.execute("cat", ["whose"], { workingDir: inner });
+      expect([stdout, warnings.map(({ code }) => code)]).toEqual(["inside", ["workspace_copied"]]);
+      stop.abort();
+    }
+    await sandboxed.close();
   });
 
   test("beside one another and in one and the same directory nothing is copied", { timeout: slow }, async () => {

@@ -8,6 +8,7 @@ import { lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { holdDirectory, nodeOf } from "../../../host/held-directory.ts";
 import { pause } from "../../../host/pause.ts";
+import { placesInUse, usePlace } from "../../../host/places-in-use.ts";
 import { messageOf } from "../../../src/errors.ts";
 import { hasNeighbours } from "../run-records.ts";
 import { isBelow, type SandboxView } from "./view.ts";
@@ -35,16 +36,6 @@ export interface MountingRun {
   isOver(): boolean;
 }
 
-interface Running {
-  readonly sources: readonly string[];
-  readonly writable: readonly string[];
-  /** Whether nobody can change any more what it sees. */
-  isMade(): boolean;
-}
-
-/** Everything that this process has running in a sandbox. */
-const running = new Set<Running>();
-
 const pollMs = 1;
 const mostMs = 5000;
 
@@ -61,7 +52,7 @@ export function beginMounting({ mounts }: SandboxView, { ownDirectory, canHold }
   const hosts = mounts.flatMap((mount) => (mount.kind === "readonly" || mount.kind === "writable" ? [mount] : []));
   const sources = hosts.map(({ source }) => source);
   const writable = hosts.filter(({ kind, isPin }) => kind === "writable" && isPin !== true).map(({ source }) => source);
-  const others = [...running];
+  const others = placesInUse();
   const foreign = others.flatMap((other) => other.writable);
   // Where another host's command works is not known: it may be above anything that is not the system's.
   const isDoubtful = hasNeighbours(ownDirectory);
@@ -78,8 +69,7 @@ export function beginMounting({ mounts }: SandboxView, { ownDirectory, canHold }
     const pid = run.initPid();
     return pid !== null && isPivoted(pid);
   };
-  const own: Running = { sources, writable, isMade };
-  running.add(own);
+  const leave = usePlace({ backend: "native", sources, writable, isMade });
   return {
     isHeld: canHold && (pins.length > 0 || disturbed.some((other) => !other.isMade())),
     follow: (started) => {
@@ -98,7 +88,7 @@ export function beginMounting({ mounts }: SandboxView, { ownDirectory, canHold }
     },
     end: () => {
       hasEnded = true;
-      running.delete(own);
+      leave();
     },
   };
 }
