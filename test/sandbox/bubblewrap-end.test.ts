@@ -5,12 +5,21 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { listProcesses } from "../../host/process-table.ts";
 import { useBubblewrap } from "../fixtures/bubblewrap-place.ts";
 import { markedProcesses } from "../fixtures/host-target.ts";
 import { runScript } from "../fixtures/runtimes.ts";
 
 const given = useBubblewrap();
 const { shell } = given;
+
+/** The process that the host itself has begun, of a command with this mark. */
+function monitorOf(marker: string): number {
+  const marks = markedProcesses("SB_MARK", marker);
+  const found = listProcesses().find(({ pid, parent }) => parent === process.pid && marks.includes(pid));
+  if (found === undefined) throw new Error("It has ended");
+  return found.pid;
+}
 
 describe("the end", () => {
   const left = (marker: string) => markedProcesses("SB_MARK", marker).length;
@@ -74,6 +83,20 @@ describe("its own words on stderr", () => {
         code: "not_executable",
         message: expect.stringContaining("is not seen in the sandbox"),
       });
+  });
+
+  test("are not those of a command that speaks alike and is killed from outside", async () => {
+    const env = { SB_MARK: crypto.randomUUID() };
+    const script = "printf 'bwrap: mine\\n' >&2; echo said; exec sleep 300";
+    const running = given.runtime.stream("/bin/sh", ["-c", script], { env, workingDir: given.work });
+    let stderr = "";
+    let exit: unknown;
+    for await (const event of running) {
+      if (event.type === "stdout") process.kill(monitorOf(env.SB_MARK), "SIGKILL");
+      if (event.type === "stderr") stderr += new TextDecoder().decode(event.data);
+      if (event.type === "finished") exit = event.output.signal;
+    }
+    expect([exit, stderr]).toEqual(["SIGKILL", "bwrap: mine\n"]);
   });
 
   test("hold nobody up who only speaks alike", async () => {

@@ -24,7 +24,7 @@ export interface Enclosure {
   /** The child has its own copies. */
   handOver(): void;
   /** Passes stderr on without what the sandbox program itself complained about. */
-  onlyTheCommands(stderr: ByteSource, exited: Promise<unknown>): ByteSource;
+  onlyTheCommands(stderr: ByteSource, exited: Promise<ExitKind>): ByteSource;
   /** Reads what the program told of the run: after its exit, before anything below is asked. */
   settle(): SandboxStatus;
   /**
@@ -131,9 +131,9 @@ export function openEnclosure(
         complaint === null
           ? stderr
           : withoutComplaint(stderr, complaint, async (text) => {
-              // Who complains ends at once. Whoever goes on is the command, in words of the same kind.
-              await Promise.race([exited, pause(complaintMs)]);
-              if (status === null || status.ended) return false;
+              // Who complains ends at once, and by itself. Whoever goes on, or was killed, is the command, in words of the same kind.
+              const exit = await Promise.race([exited, pause(complaintMs)]);
+              if (exit === undefined || !hasFailed(exit) || status === null || status.ended) return false;
               complained += text;
               return true;
             });
@@ -172,6 +172,11 @@ export function openEnclosure(
       for (const fd of opened) closeSync(fd);
     },
   };
+}
+
+/** How bubblewrap ends after a complaint (utils.c, `die`). */
+function hasFailed(exit: ExitKind): boolean {
+  return exit.kind === "exited" && exit.code === 1;
 }
 
 /** By its number alone it could be anybody's by now. */
