@@ -1,8 +1,17 @@
 /** What the operator lists is what every command sees, whatever one of them puts into its place. */
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Runtime } from "../../mod.ts";
@@ -39,6 +48,19 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     expect(await run(keys, swap)).toBe("end\n");
     expect(await run(keys, `cat ${cache}/key 2>/dev/null; echo mine; echo evil > ${cache}/written`)).toBe("mine\n");
     expect([readdirSync(secrets), existsSync(join(cache, "written"))]).toEqual([["key"], true]);
+  });
+
+  test("what is below /var/tmp is seen there, listed or worked in, and nothing beside it", async () => {
+    const make = (name: string) => {
+      const path = realpathSync(mkdtempSync(`/var/tmp/${name}-`));
+      onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+      return path;
+    };
+    const [listed, work] = [make("listed"), make("work")];
+    const script = `echo made > ${listed}/made; echo own > /var/tmp/own; cat /var/tmp/own; ls /var/tmp`;
+    expect(await run({ writable_paths: [listed] }, script)).toBe(`own\n${basename(listed)}\nown\n`);
+    expect(await run({}, `echo made > made; ls ${work}`, work)).toBe("made\n");
+    expect([readdirSync(listed), readdirSync(work), existsSync("/var/tmp/own")]).toEqual([["made"], ["made"], false]);
   });
 
   const swap = () => `mv inner away; ln -s ${secrets} inner; echo end`;

@@ -97,6 +97,16 @@ describe("the mounts", () => {
     );
   });
 
+  test.each<readonly [string, Partial<ViewParts>]>([
+    ["the working directory is", { workingDir: "/var/tmp/work" }],
+    ["the home is", { home: "/var/tmp/home" }],
+    ["a listed path is", { listed: [writable("/var/tmp/data")] }],
+    ["a toolchain is", { toolchains: [readonly("/var/tmp/tools")] }],
+  ])("have a /var/tmp of their own where %s in it", (_, over) => {
+    const mounts = shown(over).filter((mount) => mount.includes("/var/tmp"));
+    expect([mounts[0], mounts.length]).toEqual(["private /var/tmp", 2]);
+  });
+
   test("cover the host's own records where a mount would show them", () => {
     const records = "/home/u/project/.state";
     expect(shown({ hidden: [records] }).at(-1)).toBe(`private ${records}`);

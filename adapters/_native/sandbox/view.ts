@@ -47,11 +47,15 @@ export interface ViewParts {
   readonly network: boolean;
 }
 
-/** The directory that every command has to itself. The other one for temporary files is a link to it, where a link can be. */
-function temporary(listed: readonly Mount[]): readonly Mount[] {
+/**
+ * The directory that every command has to itself. The other one for temporary files is a link to it, where it need not be a
+ * directory: for what is mounted over it, or in it, or is to be made there.
+ */
+function temporary(shown: readonly Mount[], home: string | null): readonly Mount[] {
   const varTmp = "/var/tmp";
-  const isThere = listed.some(({ at }) => isBelow(varTmp, at));
-  return [privateAt("/tmp"), isThere ? privateAt(varTmp) : { kind: "link", at: varTmp, to: "/tmp" }];
+  const isDirectory =
+    shown.some(({ at }) => isBelow(varTmp, at) || isBelow(at, varTmp)) || (home !== null && isBelow(home, varTmp));
+  return [privateAt("/tmp"), isDirectory ? privateAt(varTmp) : { kind: "link", at: varTmp, to: "/tmp" }];
 }
 
 /** What a working directory may not hold: there the sandbox has something of its own. */
@@ -64,7 +68,7 @@ export function composeView(parts: ViewParts): SandboxView {
   const writable = [own, ...listed.filter(({ kind }) => kind === "writable")];
   // A directory of tools inside of the project belongs to the project: it stays writable.
   const tools = toolchains.filter(({ at }) => !writable.some((mount) => isBelow(at, mount.at)));
-  const tmp = temporary(listed);
+  const tmp = temporary([...tools, ...listed, own], home);
   const fixed = [...system, ...tools, ...tmp, ...listed, own];
   const homes = home !== null && needsOwnHome(home, fixed) ? [privateAt(home)] : [];
   const names = parts.protectedPaths.map((path) => `${workingDir}/${path.replace(/\/+$/, "")}`);
