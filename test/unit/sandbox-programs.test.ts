@@ -92,6 +92,13 @@ describe("a complaint", () => {
     ["bwrap: No permissions to creating new namespace, likely because the kernel", /user namespaces/, /sysctl/],
     ["bwrap: Creating new namespace failed: Operation not permitted", /container/, /seccomp=unconfined/],
     ["bwrap: Creating new namespace failed: No space left on device", /user namespaces/, /max_user_namespaces/],
+    [
+      "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)",
+      /user namespaces/,
+      /max_user_namespaces/,
+    ],
+    ["ENOSPC: no space left on device, write", /no space for the files/, /\/dev\/shm/],
+    ["EDQUOT: disk quota exceeded, open '/x'", /no space for the files/, /PRX_STATE_DIR/],
     ["bwrap: something new", /it said: bwrap: something new/, /another sandbox/],
     ["", /it said nothing/, /another sandbox/],
   ])("%s", (said, reason, remedy) => {

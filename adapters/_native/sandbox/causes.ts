@@ -61,11 +61,18 @@ const known: readonly (readonly [pattern: RegExp, cause: (name: Name) => Cause])
     () => ({ reason: "A new /proc cannot be mounted here, as in most containers", remedy: inContainer }),
   ],
   [
-    /No permissions to create? ?(?:a )?new namespace|No permissions to creating new namespace|ENOSPC|No space left on device/i,
+    /No permissions to create? ?(?:a )?new namespace|No permissions to creating new namespace|namespace.*(?:ENOSPC|No space left on device)/i,
     () => ({
       reason: "The kernel does not let this user make user namespaces",
       remedy:
         "Set kernel.unprivileged_userns_clone=1 or raise user.max_user_namespaces with sysctl, or install bwrap setuid root",
+    }),
+  ],
+  [
+    /ENOSPC|EDQUOT|No space left on device|Disk quota exceeded/i,
+    (name) => ({
+      reason: `There is no space for the files that ${name} is started with`,
+      remedy: "Make room in /dev/shm, or where PRX_STATE_DIR or the temporary directory is",
     }),
   ],
   [

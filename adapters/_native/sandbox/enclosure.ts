@@ -54,6 +54,8 @@ export interface Enclosure {
 }
 
 const mostStatus = 65_536;
+/** Of what is to be written to, a first byte: with it there is room for as much as any status has. */
+const room = Buffer.from("\n");
 /** How long a complaint, or the end after it, is waited for. */
 const complaintMs = 250;
 /** How soon, and how often, a look is taken at whether the sandbox has its first process; and how often after many looks. */
@@ -77,7 +79,7 @@ export function openEnclosure(
   let statusFd: number;
   try {
     keep(filter === null ? openSync("/dev/null", "r") : openInput(join(ownDirectory, `${id}.filter`), filter));
-    statusFd = keep(openNameless(join(ownDirectory, `${id}.status`)));
+    statusFd = keep(openInput(join(ownDirectory, `${id}.status`), room));
     for (const input of inputs) keep(openInput(join(ownDirectory, `${id}.input`), Buffer.from(input)));
     if (holds !== undefined) keep(holdDirectory(holds).fd ?? openSync(holds, "r"));
   } catch (error) {
@@ -207,28 +209,19 @@ function sandboxError({ name, complaint }: SandboxProgram, complained: string): 
   return new RuntimeError("start_failed", message, { backend: "native" });
 }
 
-/** Read from its beginning: writing by position moves no offset. */
-function openInput(path: string, content: Uint8Array): number {
-  const fd = openNameless(path);
-  try {
-    for (let at = 0; at < content.length; ) at += writeSync(fd, content, at, content.length - at, at);
-    return fd;
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
-}
-
 /** `O_TMPFILE` of open(2), which Node does not name. */
 const nameless = constants.O_DIRECTORY | 0o20000000;
 
-/** A file that goes when it is closed, whatever becomes of this process: in memory, or at `path` for a moment. */
-function openNameless(path: string): number {
+/**
+ * A file that goes when it is closed, whatever becomes of this process: in memory, or at `path` for a moment. It is read, and
+ * written to further, from its beginning.
+ */
+function openInput(path: string, content: Uint8Array): number {
   const { O_RDWR, O_CREAT, O_EXCL } = constants;
   try {
-    return openSync("/dev/shm", O_RDWR | nameless, 0o600);
+    return filled(openSync("/dev/shm", O_RDWR | nameless, 0o600), content);
   } catch {
-    // Not every machine has it.
+    // Not every machine has it, and anybody can fill it.
   }
   const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL, 0o600);
   try {
@@ -237,5 +230,16 @@ function openNameless(path: string): number {
     closeSync(fd);
     throw error;
   }
-  return fd;
+  return filled(fd, content);
+}
+
+/** Writing by position moves no offset. */
+function filled(fd: number, content: Uint8Array): number {
+  try {
+    for (let at = 0; at < content.length; ) at += writeSync(fd, content, at, content.length - at, at);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }
