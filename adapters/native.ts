@@ -13,11 +13,12 @@ import { whyUndivided } from "./_native/cgroup-obstacles.ts";
 import type { Containment } from "./_native/containment.ts";
 import { startNative } from "./_native/execution.ts";
 import { openFilesLimit } from "./_native/inherited-descriptors.ts";
-import { artifactOf, lowerNative, type NativeFacts } from "./_native/lower.ts";
+import { artifactOf, lowerNative, type NativeFacts, protecting } from "./_native/lower.ts";
 import { createPipePool } from "./_native/pipes.ts";
 import { nativePolicy } from "./_native/policy.ts";
 import { createProcessGroups } from "./_native/process-group.ts";
 import { openRecordStore, type RunRecords } from "./_native/run-records.ts";
+import type { Protection } from "./_native/sandbox/lower-sandbox.ts";
 import type { PreparedSandbox, SandboxPlace } from "./_native/sandbox/prepare.ts";
 import { whyUnused } from "./_native/sandbox/unused-keys.ts";
 import { chooseSpawn } from "./_native/spawn.ts";
@@ -84,7 +85,8 @@ export const native: BackendFactory = async ({ config, host, log }) => {
     isAvailable: async () => sandbox.unavailable ?? availability(facts),
     lower: (plan) => lowerNative(plan, facts),
     start: (plan, io, signal) => {
-      const artifactIn = (workingDir: string) => artifactOf(plan, facts, workingDir);
+      const artifactIn = (workingDir: string, protection?: Protection) =>
+        artifactOf(plan, protection === undefined ? facts : protecting(facts, protection), workingDir);
       return startNative({ plan, artifactIn, io, signal, containment, spawn });
     },
     sweep: () => sweepOrphans(store),

@@ -20,17 +20,17 @@ import { watchCpuTime } from "./cpu-time.ts";
 import { drainable } from "./drain.ts";
 import type { NativeArtifact } from "./lower.ts";
 import { resolveCommand, statOf } from "./resolve-command.ts";
-import { refuseOtherNames } from "./sandbox/kept-files.ts";
+import { type Kept, keepNames } from "./sandbox/kept-names.ts";
 import { keptPlaces, whyKept } from "./sandbox/kept-places.ts";
-import { type Placeholders, placeMissing } from "./sandbox/protected-paths.ts";
+import type { Protection } from "./sandbox/lower-sandbox.ts";
 import { sandboxed } from "./sandbox/sandboxed-spawn.ts";
-import { refuseReplaced, sightIn } from "./sandbox/visible.ts";
+import { sightIn } from "./sandbox/visible.ts";
 import { endTree } from "./stop.ts";
 
 /** What an execution is started with. */
 export interface NativeStart {
   readonly plan: ExecutionPlan;
-  readonly artifactIn: (workingDir: string) => NativeArtifact;
+  readonly artifactIn: (workingDir: string, protection?: Protection) => NativeArtifact;
   readonly io: StartIo;
   readonly signal: AbortSignal;
   readonly containment: Containment;
@@ -45,20 +45,17 @@ const noProgress: AsyncIterable<Progress> = {
 export async function startNative(start: NativeStart): Promise<Execution> {
   const { plan } = start;
   const workingDir = plan.workingDir ?? makePrivateDirectory();
-  let placeholders: Placeholders | null = null;
+  let kept: Kept | null = null;
   const removeDirectory = () => {
-    placeholders?.remove();
+    kept?.remove();
     return plan.workingDir === null ? removePrivateDirectory(workingDir) : [];
   };
   let cell: Cell | null = null;
   try {
-    const artifact = start.artifactIn(workingDir);
-    if (artifact.sandbox !== null) {
-      const { protectedPaths, keptFiles, ownDirectory } = artifact.sandbox;
-      placeholders = placeMissing(workingDir, protectedPaths, { ownDirectory, id: plan.id });
-      refuseOtherNames([...keptFiles, ...protectedPaths.map((name) => `${workingDir}/${name}`)]);
-      refuseReplaced(artifact.sandbox.view);
-    }
+    const lowered = start.artifactIn(workingDir);
+    const artifactWith = (protection: Protection) => start.artifactIn(workingDir, protection);
+    kept = keepNames(lowered, { id: plan.id, workingDir, artifactWith });
+    const { artifact } = kept;
     putFiles(start, artifact, workingDir);
     const search = { platform: process.platform, env: plan.env, workingDir };
     const file = resolveCommand(

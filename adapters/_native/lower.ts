@@ -5,6 +5,7 @@ import type { CellLimits, Containment } from "./containment.ts";
 import {
   describeSandbox,
   lowerSandbox,
+  type Protection,
   type SandboxArtifact,
   type SandboxFacts,
   sandboxVerdicts,
@@ -61,6 +62,11 @@ export function artifactOf(
   const { argv, env } = plan;
   const sandbox = facts.sandbox == null ? null : lowerSandbox(plan, facts.sandbox, workingDir);
   return { wrapper: wrapperFor(plan, facts), argv, env, workingDir, sandbox };
+}
+
+/** The same with other names that are to stay as they are. */
+export function protecting(facts: NativeFacts, protection: Protection): NativeFacts {
+  return facts.sandbox == null ? facts : { ...facts, sandbox: { ...facts.sandbox, protection } };
 }
 
 function describe(

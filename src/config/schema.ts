@@ -64,7 +64,7 @@ const sandbox = table({
   ),
   protected_paths: key(
     v.optional(list(nameBelow), []),
-    "Names in the working directory that a sandboxed command can neither change nor make, such as `.git/hooks/` and `.bashrc`. One that is missing stays so: an empty file, or with a `/` at the end an empty directory, stands for it meanwhile",
+    "Names in the working directory that a sandboxed command can neither change nor make, such as `.git/hooks/` and `.bashrc`. One that is missing stays so: an empty file, or with a `/` at the end an empty directory, stands for it meanwhile. In a linked working tree or a submodule, names below `.git` are those that git takes for them",
     { aliases: [alias("bubblewrap.protected_paths")] },
   ),
   bubblewrap_program: key(

@@ -37,8 +37,12 @@ export function usersObstacle(): string | null {
   return setpriv === undefined ? "there is no setpriv program" : null;
 }
 
-/** @returns what the script printed as its last line, read as JSON */
-export async function runAs({ name, uid, gid, sandbox, home: own }: User, script: string): Promise<unknown> {
+/** @returns what the script, given these words, printed as its last line, read as JSON */
+export async function runAs(
+  { name, uid, gid, sandbox, home: own }: User,
+  script: string,
+  words: readonly string[] = [],
+): Promise<unknown> {
   const base = mkdtempSync(join(tmpdir(), "prx-user-"));
   const [home, temporary] = [join(base, "home"), join(base, "tmp")];
   for (const path of [home, temporary]) mkdirSync(path);
@@ -51,7 +55,7 @@ export async function runAs({ name, uid, gid, sandbox, home: own }: User, script
     const { PATH, LANG, TERM, PRX_WHOLE } = process.env;
     const { stdout } = await promisify(execFile)(
       setpriv ?? "setpriv",
-      [...identity, ...runScript, fileURLToPath(new URL(script, import.meta.url))],
+      [...identity, ...runScript, fileURLToPath(new URL(script, import.meta.url)), ...words],
       {
         env: {
           PATH,

@@ -1,5 +1,6 @@
 /** What is to stay as it is in a directory that a command may write, stays so, whatever the command tries. */
 
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   linkSync,
@@ -8,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -16,7 +18,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Runtime } from "../../mod.ts";
 import { isolateState } from "../fixtures/host-target.ts";
-import { need } from "../fixtures/needed.ts";
+import { missing, need } from "../fixtures/needed.ts";
 import { tried } from "./against.ts";
 import { type SandboxKeys, sandboxedRuntime } from "./ways.ts";
 
@@ -82,6 +84,41 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     const { stdout } = await run({ readonly_paths: listed }, script);
     expect(stdout).toBe("kept\nmine");
     expect(readFileSync(join(project, "a/kept/file"), "utf8")).toBe("mine");
+  });
+
+  test("in a linked working tree and a submodule they are those that git takes, where they can be written", async (context) => {
+    need(context, missing("git"));
+    const git = (directory: string, ...words: string[]) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "protocol.file.allow=always", ...words], {
+        cwd: directory,
+        stdio: "ignore",
+      });
+    const main = realpathSync(mkdtempSync(join(tmpdir(), "main-")));
+    git(main, "init");
+    git(main, "commit", "--allow-empty", "-m", "first");
+    const tree = join(project, "tree");
+    git(main, "worktree", "add", tree);
+    git(project, "init");
+    git(project, "submodule", "add", main, "sub");
+    const modules = join(project, ".git/modules/sub");
+    for (const directory of [join(main, ".git"), modules]) rmSync(join(directory, "hooks"), { recursive: true });
+    writeFileSync(join(main, ".git/config.mine"), "mine");
+    const hooks = (directory: string) => `mkdir -p ${directory}/hooks; echo evil > ${directory}/hooks/pre-commit`;
+    const attack = `rm -f .git; mv .git away; ${hooks(".git")}; ${hooks(join(main, ".git"))}; ${hooks(modules)}; echo evil > ${main}/.git/config.mine; ls -A; git log --oneline | wc -l`;
+    const keys = { protected_paths: [".git/hooks/", ".git/config.mine"] };
+    const work = async (workingDir: string, writable: string) => {
+      await using runtime = await sandboxedRuntime(backend, { ...keys, writable_paths: [writable] });
+      return (await runtime.execute("/bin/sh", ["-c", attack], { workingDir })).stdout;
+    };
+    expect(await work(tree, join(main, ".git"))).toBe(".git\n1\n");
+    expect(await work(join(project, "sub"), join(project, ".git"))).toBe(".git\n1\n");
+    expect([existsSync(join(main, ".git/hooks")), existsSync(join(modules, "hooks"))]).toEqual([false, false]);
+    expect(readFileSync(join(main, ".git/config.mine"), "utf8")).toBe("mine");
+    expect((await run(keys, "ls tree")).stdout).toBe("");
+    // Where nothing of it is to be written, there is nothing to be kept but the way to it.
+    await using alone = await sandboxedRuntime(backend, keys);
+    const { stdout } = await alone.execute("/bin/sh", ["-c", "rm -f .git; cat .git"], { workingDir: tree });
+    expect(stdout).toBe(`gitdir: ${main}/.git/worktrees/tree\n`);
   });
 
   test("no file of a request changes them, by whatever name, and nothing is written before that is told", async () => {

@@ -9,6 +9,16 @@ import type { SettingsCopy } from "./settings-copy.ts";
 import type { SystemPaths } from "./system-paths.ts";
 import { composeView, isBelow, isWritable, type Mount, ownPlaces, type SandboxView } from "./view.ts";
 
+/** Which names a sandbox keeps as they are. */
+export interface Protection {
+  /** In the working directory, relative to it. */
+  readonly names: readonly string[];
+  /** Anywhere else, by real paths. */
+  readonly elsewhere: readonly string[];
+  /** Directories that keep their places, by real paths: nobody can make what is not to be in them. */
+  readonly pins: readonly string[];
+}
+
 /** What was found of this machine, and what the operator lists. */
 export interface SandboxFacts {
   readonly program: SandboxProgram;
@@ -18,6 +28,8 @@ export interface SandboxFacts {
   readonly listed: readonly Mount[];
   /** Relative to the working directory. */
   readonly protectedPaths: readonly string[];
+  /** What stands for them where one directory asks for others. @default they themselves */
+  readonly protection?: Protection;
   /** The file that rules all this, and those that may rule the next start. */
   readonly configFiles: readonly KeptFile[];
   /** What all this is done by. */
@@ -49,14 +61,16 @@ const unmade = "/tmp/(private directory)";
 export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDir: string | null): SandboxArtifact {
   const network = plan.network === "all";
   const etc: Mount = { kind: "readonly", at: "/etc", source: facts.settings.directory, isSystem: true };
-  const keptFiles = facts.configFiles.map(({ real }) => real);
+  const { names, elsewhere, pins } = facts.protection ?? { names: facts.protectedPaths, elsewhere: [], pins: [] };
+  const keptFiles = [...facts.configFiles.map(({ real }) => real), ...elsewhere];
   const view = composeView({
     system: [etc, ...facts.system.always, ...(network ? facts.system.withNetwork : [])],
     toolchains: facts.toolchains,
     listed: facts.listed,
     workingDir: workingDir ?? unmade,
     home: normalHome(plan.env["HOME"]),
-    protectedPaths: facts.protectedPaths,
+    protectedPaths: names,
+    pins,
     keptFiles: [...keptFiles, ...keptOf(facts.ownProgram, workingDir, facts.listed)],
     hidden: [facts.stateDirectory],
     network,

@@ -40,6 +40,8 @@ export interface ViewParts {
   readonly home: string | null;
   /** Names in the working directory that stay as they are, or stay missing. */
   readonly protectedPaths: readonly string[];
+  /** Directories of the host that keep their places, wherever they could be renamed. @default none */
+  readonly pins?: readonly string[];
   /** Files and directories of the host that stay as they are, wherever they would be writable. */
   readonly keptFiles: readonly string[];
   /** Directories of the host that nothing else may show. */
@@ -79,15 +81,20 @@ export function composeView(parts: ViewParts): SandboxView {
   const kept = [...names, ...held].flatMap((source) =>
     placesOf(source, fixed).map((at): Mount => ({ kind: "readonly", at, source })),
   );
+  const pinned = (parts.pins ?? []).flatMap((source) =>
+    placesOf(source, fixed)
+      .filter((at) => coveredBy(at, fixed)?.kind === "writable" && !fixed.some((mount) => mount.at === at))
+      .map((at): Mount => ({ kind: "writable", at, source, isPin: true })),
+  );
   const covers = parts.hidden.flatMap((path) => placesOf(path, fixed)).map(privateAt);
   const byPlace = new Map<string, Mount>();
-  for (const mount of [...system, ...tools, ...tmp, ...homes, ...listed, own, ...kept, ...covers]) {
+  for (const mount of [...system, ...tools, ...tmp, ...homes, ...listed, own, ...pinned, ...kept, ...covers]) {
     byPlace.delete(mount.at);
     byPlace.set(mount.at, mount);
   }
   // Taken away or renamed, what is listed would be followed by the next start to whatever was put in its place.
   const chosen = [...byPlace.values()].flatMap((mount): readonly Mount[] => {
-    if (!isRepeated(mount, outerOf(mount, byPlace))) return [mount];
+    if (!isRepeated(mount, outerOf(mount, byPlace)) || pinned.includes(mount)) return [mount];
     return mount.kind === "writable" && mount.at === mount.source && listed.includes(mount)
       ? [{ ...mount, isPin: true }]
       : [];
