@@ -115,15 +115,28 @@ function headOf(file: string, { path, stats }: SeenFile): string | Fault | null 
   return null;
 }
 
-function mayExecute(file: string, { mode }: Stats): boolean {
+const isDeno = "Deno" in globalThis;
+
+/** Whether this user may execute a file that is looked at. */
+export function mayExecute(file: string, stats: Stats): boolean {
   // Everybody may: there is no need to ask for whom.
-  if ((mode & 0o111) === 0o111) return true;
+  if ((stats.mode & 0o111) === 0o111) return true;
+  // Its `accessSync` asks for the link by which a file is held, and not for the file.
+  if (isDeno) return (stats.mode & executableBits(stats)) !== 0;
   try {
     accessSync(file, constants.X_OK);
     return true;
   } catch {
     return false;
   }
+}
+
+/** By path_resolution(7). */
+function executableBits({ uid, gid }: Stats): number {
+  const user = process.geteuid?.() ?? 0;
+  if (user === 0) return 0o111;
+  if (user === uid) return 0o100;
+  return gid === process.getegid?.() || process.getgroups?.().includes(gid) === true ? 0o010 : 0o001;
 }
 
 /** What keeps the kernel from running a text. Without this, some runtimes would hand it to a shell, line by line. */
