@@ -24,9 +24,9 @@ function write(path: string, content: string | Uint8Array): void {
 }
 
 describe.each(tried)("in %s", (sandbox, obstacle) => {
-  const run = async (command: string) => {
+  const run = async (command: string, limits = {}) => {
     await using runtime = await sandboxedRuntime(sandbox);
-    return await runtime.execute(command, [], { workingDir: work });
+    return await runtime.execute(command, [], { workingDir: work, limits });
   };
 
   test.for([
@@ -50,10 +50,11 @@ describe.each(tried)("in %s", (sandbox, obstacle) => {
     need(context, obstacle);
     write("outside/sh", readFileSync("/bin/sh"));
     make();
-    await expect(run("./tool")).rejects.toMatchObject({
-      code: "not_executable",
-      message: expect.stringMatching(/tool, or the interpreter or loader that it names, is not seen in the sandbox/),
-    });
+    for (const limits of [{}, { openFiles: 100 }])
+      await expect(run("./tool", limits), JSON.stringify(limits)).rejects.toMatchObject({
+        code: "not_executable",
+        message: expect.stringMatching(/tool, or the interpreter or loader that it names, is not seen in the sandbox/),
+      });
   });
 
   test("the interpreter, named from the working directory, is known before", async (context) => {
@@ -69,7 +70,28 @@ describe.each(tried)("in %s", (sandbox, obstacle) => {
     need(context, obstacle);
     write("work/sh", readFileSync("/bin/sh"));
     write("work/tool", "#!./sh\necho ran; exit 127\n");
-    const { stdout, exitCode } = await run("./tool");
-    expect([stdout, exitCode]).toEqual(["ran\n", 127]);
+    for (const limits of [{}, { openFiles: 100 }]) {
+      const { stdout, exitCode } = await run("./tool", limits);
+      expect([stdout, exitCode]).toEqual(["ran\n", 127]);
+    }
+  });
+
+  test("one that its owner alone may execute is run", async (context) => {
+    need(context, obstacle);
+    write("work/sh", readFileSync("/bin/sh"));
+    write("work/tool", "#!./sh\necho ran\n");
+    for (const name of ["work/sh", "work/tool"]) chmodSync(join(place, name), 0o700);
+    for (const limits of [{}, { openFiles: 100 }]) expect((await run("./tool", limits)).stdout).toBe("ran\n");
+  });
+
+  test.for([{}, { openFiles: 100 }])("what may not be executed, with the limits %j", async (limits, context) => {
+    need(context, obstacle);
+    write("work/second", "#!/bin/sh\n");
+    write("work/tool", "#!./second\n");
+    chmodSync(join(place, "work/second"), 0o644);
+    await expect(run("./tool", limits)).rejects.toMatchObject({
+      code: "not_executable",
+      message: expect.stringMatching(/^Command cannot be executed: .*tool: Permission denied$/),
+    });
   });
 });

@@ -12,6 +12,7 @@ import type { ByteSource } from "../drain.ts";
 import { noTail, type Tail, withoutComplaint, withTail } from "./command-stderr.ts";
 import type { Evidence } from "./denials.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
+import { notExecutable, unseen } from "./needed-files.ts";
 import { type NetworkCounters, openNetworkCounters } from "./network-counters.ts";
 import type { SandboxProgram, SandboxStatus, Wrapping } from "./sandbox-program.ts";
 
@@ -190,16 +191,9 @@ function nameInit(pid: number): ProcessName | null {
 function sandboxError({ name, complaint }: SandboxProgram, complained: string): RuntimeError {
   const said = complaint === null ? complained.trim() : complained.trim().replaceAll(complaint, "");
   const missing = /^execvp (.*): No such file or directory/m.exec(said)?.[1];
-  if (missing !== undefined) {
-    const message = `Command cannot be executed: ${missing}, or the interpreter or loader that it names, is not seen in the sandbox: add its directory to security.sandbox.readonly_paths`;
-    return new RuntimeError("not_executable", message, { backend: "native" });
-  }
+  if (missing !== undefined) return unseen(missing);
   const denied = /^execvp (.*): (.*)/m.exec(said);
-  if (denied !== null) {
-    return new RuntimeError("not_executable", `Command cannot be executed: ${denied[1]}: ${denied[2]}`, {
-      backend: "native",
-    });
-  }
+  if (denied !== null) return notExecutable(`${denied[1]}: ${denied[2]}`);
   if (/Argument list too long/.test(said)) {
     const remedy = "pass them by stdin or as a file";
     const tooLong = `Arguments and environment together are longer than the system takes: ${remedy}`;

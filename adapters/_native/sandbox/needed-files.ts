@@ -1,7 +1,8 @@
 /** What the kernel opens besides a program when it executes it: interpreters of scripts, and the loader (execve(2), elf(5)). */
 
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { interpreterIn, ownSight, readHead, type Sight } from "../resolve-command.ts";
+import { RuntimeError } from "../../../src/errors.ts";
+import { interpreterIn, mayExecute, ownSight, readHead, type Sight } from "../resolve-command.ts";
 
 /** So many interpreters the kernel follows (`bprm` of fs/exec.c). */
 const mostInterpreters = 5;
@@ -24,6 +25,34 @@ export function neededFiles(file: string, workingDir: string, sight: Sight = own
   }
   const loader = opened(last, sight, loaderOf);
   return loader === null ? needed : [...needed, loader];
+}
+
+/**
+ * Where a program of the host's stands between, its own failure to become the command would look like the command's: what that
+ * takes is looked at before.
+ *
+ * @throws RuntimeError `not_executable` for a file that needs another which is not seen, or may not be executed.
+ */
+export function refuseUnmet(file: string, workingDir: string, sight: Sight): void {
+  for (const needed of neededFiles(file, workingDir, sight)) {
+    const path = needed.startsWith("/") ? needed : `${workingDir}/${needed}`;
+    const seen = sight(path);
+    if (seen === null || seen instanceof Error) throw unseen(file);
+    const isRunnable = mayExecute(seen.path, seen.stats);
+    seen.close();
+    if (!isRunnable) throw notExecutable(`${file}: Permission denied`);
+  }
+}
+
+/** Of a program in a sandbox. */
+export function unseen(file: string): RuntimeError {
+  return notExecutable(
+    `${file}, or the interpreter or loader that it names, is not seen in the sandbox: add its directory to security.sandbox.readonly_paths`,
+  );
+}
+
+export function notExecutable(why: string): RuntimeError {
+  return new RuntimeError("not_executable", `Command cannot be executed: ${why}`, { backend: "native" });
 }
 
 /** `null` for what is no file, or not seen. */

@@ -8,12 +8,13 @@ import { type Enclosure, openEnclosure } from "./enclosure.ts";
 import { type Gate, makeGate } from "./gate.ts";
 import type { SandboxArtifact } from "./lower-sandbox.ts";
 import { beginMounting, type Mounting } from "./mounting.ts";
-import { neededFiles } from "./needed-files.ts";
+import { neededFiles, refuseUnmet } from "./needed-files.ts";
 import type { SandboxedCommand, Wrapping } from "./sandbox-program.ts";
 import { sightIn } from "./visible.ts";
 
 /** A program that is gone, or may not be run any more, is not the command. What is too long is the command's all the same. */
 function ofTheSandbox(error: unknown, name: string): unknown {
+  if (error instanceof RuntimeError) return error;
   if (error instanceof Error && "code" in error && error.code === "E2BIG") return error;
   const message = `The sandbox (${name}) could not be started, and the command was not run: ${messageOf(error)}`;
   return new RuntimeError("start_failed", message, { backend: "native", cause: error });
@@ -45,6 +46,7 @@ function prepare(
   const cannot = program.cannot(view);
   if (cannot !== null) throw new Error(cannot);
   const needs = program.looksAhead ? [file, ...neededFiles(file, view.workingDir, sightIn(view))] : [];
+  if (!program.looksAhead && command.argv[0] !== file) refuseUnmet(file, view.workingDir, sightIn(view));
   const mounting = beginMounting(view, { ownDirectory, canHold: program.canHold });
   let gate: Gate | null = null;
   try {
