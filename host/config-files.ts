@@ -8,7 +8,7 @@ import { holdFile, reasonOf } from "./held-directory.ts";
 /** This machine's places. Nothing is read before it is asked for. */
 export function systemConfigPlaces(): ConfigPlaces {
   return {
-    readText: async (path) => readText(path),
+    readText: async (path) => readConfigText(path),
     env: process.env,
     workingDir: process.cwd(),
     home: homeDirectory(),
@@ -16,8 +16,12 @@ export function systemConfigPlaces(): ConfigPlaces {
   };
 }
 
-/** Not UTF-8 is an error: a replacement character would be a value that nobody wrote. */
-function readText(path: string): string | null {
+/**
+ * The text of a configuration; `null` where there is none.
+ *
+ * @throws Error where there is one that cannot be read. Not UTF-8 is such: a replacement character would be a value that nobody wrote.
+ */
+export function readConfigText(path: string): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readRegular(path));
   } catch (error) {

@@ -68,7 +68,7 @@ export async function findConfig(
   for (const { path, origin, shared } of candidates) {
     const text = await read(path, places);
     if (text === null && named !== null) throw new RuntimeError("config_invalid", missing(named));
-    const isOurs = text !== null && (shared !== true || mentions(text, tables));
+    const isOurs = text !== null && (shared !== true || mentionsTables(text, tables));
     looked.push({ path, result: text === null ? "missing" : isOurs ? "used" : "unrelated" });
     if (!isOurs) continue;
     if (origin === "project") await refuseContested(path, candidates, { places, tables });
@@ -86,12 +86,13 @@ export async function standingConfigs(places: ConfigPlaces, tables: readonly str
   const standing: string[] = [];
   for (const { path, shared } of [...(named === null ? [] : [named]), ...defaultPaths(places)]) {
     const text = await places.readText(path).catch(() => undefined);
-    if (text !== null && (shared !== true || text === undefined || mentions(text, tables))) standing.push(path);
+    if (text !== null && (shared !== true || text === undefined || mentionsTables(text, tables))) standing.push(path);
   }
   return standing;
 }
 
-interface Candidate {
+/** Where a configuration may be. */
+export interface Candidate {
   readonly path: string;
   readonly origin: ConfigOrigin;
   /** Other programs use the name too. */
@@ -107,12 +108,17 @@ function namedPath({ env, workingDir, isWindows }: ConfigPlaces, flag: string | 
   return variable ? { path: resolve(workingDir, variable, isWindows), origin: "PRX_CONFIG" } : null;
 }
 
-function defaultPaths({ env, workingDir, home, isWindows }: ConfigPlaces): readonly Candidate[] {
-  const project: Candidate[] = [
-    { path: join(workingDir, "prx-runtime.toml"), origin: "project" },
-    { path: join(workingDir, ".prx/config.toml"), origin: "project" },
-    { path: join(workingDir, "config.toml"), origin: "project", shared: true },
+/** Those of a project, in a directory. */
+export function projectPaths(directory: string): readonly Candidate[] {
+  return [
+    { path: join(directory, "prx-runtime.toml"), origin: "project" },
+    { path: join(directory, ".prx/config.toml"), origin: "project" },
+    { path: join(directory, "config.toml"), origin: "project", shared: true },
   ];
+}
+
+function defaultPaths({ env, workingDir, home, isWindows }: ConfigPlaces): readonly Candidate[] {
+  const project = projectPaths(workingDir);
   const xdg = env["XDG_CONFIG_HOME"];
   // The XDG specification has relative paths ignored.
   const own = xdg && isAbsolute(xdg, isWindows) ? xdg : null;
@@ -131,7 +137,7 @@ async function refuseContested(
     if (other.path === path) continue;
     const text = await readBeside(path, other.path, places);
     if (text === null) continue;
-    if (other.origin === "project" && (other.shared !== true || mentions(text, tables))) {
+    if (other.origin === "project" && (other.shared !== true || mentionsTables(text, tables))) {
       const which = `There are two configurations in the working directory, ${path} and ${other.path}`;
       throw new RuntimeError(
         "config_invalid",
@@ -183,7 +189,7 @@ async function read(path: string, places: ConfigPlaces): Promise<string | null> 
 }
 
 /** Whether one of the top-level tables has one of our names. What is no TOML is told by its headers. */
-function mentions(toml: string, tables: readonly string[]): boolean {
+export function mentionsTables(toml: string, tables: readonly string[]): boolean {
   try {
     return Object.keys(parseTables(toml)).some((name) => tables.includes(name));
   } catch {

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Runtime } from "../../mod.ts";
 import { isolateState } from "../fixtures/host-target.ts";
@@ -84,6 +84,35 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     const { stdout } = await run({ readonly_paths: listed }, script);
     expect(stdout).toBe("kept\nmine");
     expect(readFileSync(join(project, "a/kept/file"), "utf8")).toBe("mine");
+  });
+
+  test.each(["prx-runtime.toml", ".prx/config.toml", "config.toml"])(
+    "a configuration %s is kept where a command works or may write, wherever the host was started",
+    async (name) => {
+      const other = realpathSync(mkdtempSync(join(tmpdir(), "other-")));
+      const text = '[security.sandbox]\nbackend = "auto"\n';
+      for (const directory of [project, other]) {
+        mkdirSync(dirname(join(directory, name)), { recursive: true });
+        writeFileSync(join(directory, name), text);
+      }
+      const attack = (directory: string) =>
+        `cd ${directory}; echo evil > ${name}; rm -rf ${name}; mv .prx away; mkdir -p .prx; mv ${name} x; echo evil > ${name}; cat ${name}`;
+      const { stdout } = await run({ writable_paths: [other] }, `${attack(project)}; ${attack(other)}`);
+      expect(stdout).toBe(text + text);
+      expect([project, other].map((directory) => readFileSync(join(directory, name), "utf8"))).toEqual([text, text]);
+      writeFileSync(join(state.scratch, "real.toml"), text);
+      rmSync(join(project, name));
+      symlinkSync(join(state.scratch, "real.toml"), join(project, name));
+      await expect(run({}, "true")).rejects.toMatchObject({
+        code: "policy_unenforceable",
+        message: expect.stringContaining(`is the link ${join(project, name)}`),
+      });
+    },
+  );
+
+  test("a config.toml of another program is the command's", async () => {
+    writeFileSync(join(project, "config.toml"), "[server]\n");
+    expect((await run({}, "echo '[runtime]' > config.toml; cat config.toml")).stdout).toBe("[runtime]\n");
   });
 
   test("in a linked working tree and a submodule they are those that git takes, where they can be written", async (context) => {

@@ -2,9 +2,9 @@
 
 import { accessSync, constants, lstatSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { systemConfigPlaces } from "../../../host/config-files.ts";
+import { readConfigText, systemConfigPlaces } from "../../../host/config-files.ts";
 import { linkAt } from "../../../host/directory-walk.ts";
-import { standingConfigs } from "../../../src/config/find.ts";
+import { mentionsTables, projectPaths, standingConfigs } from "../../../src/config/find.ts";
 import { type Config, configFile, configTables } from "../../../src/config.ts";
 import { RuntimeError } from "../../../src/errors.ts";
 import { realPathOf } from "../real-path.ts";
@@ -23,6 +23,24 @@ export async function keptConfigs(config: Config): Promise<readonly KeptFile[]> 
   const standing = await standingConfigs(systemConfigPlaces(), configTables(config));
   const files = standing.filter((path) => mayBeFile(path));
   return [...new Set([...(read === null ? [] : [read]), ...files])].map(keptFile);
+}
+
+/** The configurations that stand in a directory, for a start there. */
+export function configsIn(directory: string, tables: readonly string[]): readonly KeptFile[] {
+  const standing = projectPaths(directory).filter(
+    ({ path, shared }) => mayBeFile(path) && (shared !== true || mayMention(path, tables)),
+  );
+  return standing.map(({ path }) => keptFile(path));
+}
+
+/** What cannot be read may be one. */
+function mayMention(path: string, tables: readonly string[]): boolean {
+  try {
+    const text = readConfigText(path);
+    return text !== null && mentionsTables(text, tables);
+  } catch {
+    return true;
+  }
 }
 
 function keptFile(path: string): KeptFile {
@@ -81,8 +99,9 @@ function mayChange(file: string, { uid }: Stats): boolean {
 function mayBeFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  } catch {
-    return true;
+  } catch (error) {
+    // The name of a directory may be that of a file.
+    return !(error instanceof Error && "code" in error && error.code === "ENOTDIR");
   }
 }
 

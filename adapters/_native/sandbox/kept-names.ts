@@ -1,8 +1,9 @@
 /** What has to hold before a command starts for that to stay as it is which is to. */
 
+import { RuntimeError } from "../../../src/errors.ts";
 import type { NativeArtifact } from "../lower.ts";
-import { refuseOtherNames } from "./kept-files.ts";
-import type { Protection } from "./lower-sandbox.ts";
+import { configsIn, refuseOtherNames } from "./kept-files.ts";
+import { ownsConfig, type Protection } from "./lower-sandbox.ts";
 import { placeMissing } from "./protected-paths.ts";
 import { isWritable } from "./view.ts";
 import { refuseReplaced } from "./visible.ts";
@@ -26,14 +27,17 @@ export interface Kept {
 /** @throws RuntimeError `policy_unenforceable` where something could be changed all the same: nothing stays then. */
 export function keepNames(artifact: NativeArtifact, { id, workingDir, artifactWith }: KeptNamesTerms): Kept {
   if (artifact.sandbox === null) return { artifact, remove: () => {} };
-  const { protectedPaths, ownDirectory, view } = artifact.sandbox;
+  const { protectedPaths, keptFiles, configTables, ownDirectory, view } = artifact.sandbox;
+  const configs = configsIn(workingDir, configTables).filter(({ real }) => !keptFiles.includes(real));
+  const owned = ownsConfig(view, configs);
+  if (owned !== null) throw new RuntimeError("policy_unenforceable", owned, { backend: "native" });
   const terms = { ownDirectory, id, isWritable: (path: string) => isWritable(path, view.mounts) };
-  const { remove, ...protection } = placeMissing(workingDir, protectedPaths, terms);
+  const { remove, names, pins, ...placed } = placeMissing(workingDir, protectedPaths, terms);
   try {
-    const { names, elsewhere, pins } = protection;
+    const elsewhere = [...placed.elsewhere, ...configs.map(({ real }) => real)];
     const isAsListed =
       elsewhere.length === 0 && pins.length === 0 && names.every((name) => protectedPaths.includes(name));
-    const started = isAsListed ? artifact : artifactWith(protection);
+    const started = isAsListed ? artifact : artifactWith({ names, elsewhere, pins });
     const kept = [...(started.sandbox?.keptFiles ?? []), ...names.map((name) => `${workingDir}/${name}`)];
     refuseOtherNames(kept);
     if (started.sandbox !== null) refuseReplaced(started.sandbox.view);

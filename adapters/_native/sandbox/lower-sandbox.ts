@@ -32,6 +32,8 @@ export interface SandboxFacts {
   readonly protection?: Protection;
   /** The file that rules all this, and those that may rule the next start. */
   readonly configFiles: readonly KeptFile[];
+  /** By which a configuration is told from a file of another program that has its name. */
+  readonly configTables: readonly string[];
   /** What all this is done by. */
   readonly ownProgram: OwnProgram;
   /** The operator's home, by its name and by its real path. */
@@ -47,7 +49,8 @@ export interface SandboxFacts {
 }
 
 /** What stands around one command. */
-export interface SandboxArtifact extends Pick<SandboxFacts, "program" | "settings" | "ownDirectory" | "filter"> {
+export interface SandboxArtifact
+  extends Pick<SandboxFacts, "program" | "settings" | "ownDirectory" | "filter" | "configTables"> {
   readonly view: SandboxView;
   readonly protectedPaths: readonly string[];
   /** Files that stay as they are, wherever they are. */
@@ -75,8 +78,8 @@ export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDi
     hidden: [facts.stateDirectory],
     network,
   });
-  const { program, settings, ownDirectory, filter, protectedPaths } = facts;
-  return { program, settings, ownDirectory, filter, view, protectedPaths, keptFiles };
+  const { program, settings, ownDirectory, filter, configTables, protectedPaths } = facts;
+  return { program, settings, ownDirectory, filter, configTables, view, protectedPaths, keptFiles };
 }
 
 /** As it is written it may lead around what is compared with it. */
@@ -96,7 +99,7 @@ export function sandboxVerdicts(
   const owned =
     ownsProgram(view, facts.program) ??
     ownsItself(view, facts.ownProgram) ??
-    ownsConfig(view, facts) ??
+    ownsConfig(view, facts.configFiles) ??
     ownsLink(view, facts);
   const cannot = owned ?? facts.program.cannot(view);
   const withoutNetwork = enforced(`${name} gives it a network of its own, with nothing but its loopback`);
@@ -121,7 +124,7 @@ function ownsProgram({ mounts }: SandboxView, { file }: SandboxProgram): string 
 }
 
 /** What a link leads to can be kept as it is, and the link cannot. */
-function ownsConfig({ mounts }: SandboxView, { configFiles }: SandboxFacts): string | null {
+export function ownsConfig({ mounts }: SandboxView, configFiles: readonly KeptFile[]): string | null {
   for (const { real, links } of configFiles) {
     for (const link of links) {
       const owner = mounts.find((mount) => mount.kind === "writable" && isBelow(link, mount.source));

@@ -2,12 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import type { Config } from "../../../src/config.ts";
+import { type Config, configTables } from "../../../src/config.ts";
 import type { Availability } from "../../../src/types.ts";
 import { type FollowedPath, followPath, realPathOf } from "../real-path.ts";
 import { seccompFilter } from "../seccomp-filter.ts";
 import { findSandbox, type SandboxName } from "./find-sandbox.ts";
-import { keptConfigs } from "./kept-files.ts";
+import { configsIn, keptConfigs } from "./kept-files.ts";
 import { readListedPaths, readNamedProgram } from "./listed-paths.ts";
 import type { SandboxFacts } from "./lower-sandbox.ts";
 import { findOwnProgram } from "./own-program.ts";
@@ -52,6 +52,7 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   const path = place.env["PATH"] ?? "";
   const programs = path.split(":").filter((entry) => entry.startsWith("/"));
   const listed = readListedPaths(sandbox, { home, kept: [stateDirectory], programs });
+  const writable = listed.flatMap((mount) => (mount.kind === "writable" ? [mount.source] : []));
   const toolchains = findToolchains({ path, home, system: system.always, env: place.env });
   const mounts = [...system.always, ...system.withNetwork, ...toolchains, ...listed];
   const settings = copySettings(ownDirectory, mounts);
@@ -64,7 +65,7 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
     },
     settings: settings.directory,
     system: system.always,
-    writable: listed.flatMap((mount) => (mount.kind === "writable" ? [mount.source] : [])),
+    writable,
     ownDirectory,
     filter,
   });
@@ -76,7 +77,11 @@ export async function prepareSandbox(config: Config, place: SandboxPlace): Promi
   }
   const { program } = found;
   const own = {
-    configFiles: await keptConfigs(config),
+    configFiles: [
+      ...(await keptConfigs(config)),
+      ...writable.flatMap((place) => configsIn(place, configTables(config))),
+    ],
+    configTables: configTables(config),
     ownProgram: findOwnProgram(),
     homes: [home, listedHome()].flatMap((path) => (path === null ? [] : [path, realPathOf(path) ?? path])),
     stateDirectory,
