@@ -2,9 +2,11 @@
 
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -61,6 +63,20 @@ describe.each(tried)("in %s", (backend, obstacle) => {
     expect(await run({ writable_paths: [listed] }, script)).toBe(`own\n${basename(listed)}\nown\n`);
     expect(await run({}, `echo made > made; ls ${work}`, work)).toBe("made\n");
     expect([readdirSync(listed), readdirSync(work), existsSync("/var/tmp/own")]).toEqual([["made"], ["made"], false]);
+  });
+
+  test("a read-only file that has another name runs nothing: by that it could be changed", async () => {
+    const file = join(secrets, "key");
+    linkSync(file, join(project, "same"));
+    await expect(run({ readonly_paths: [file] }, "echo evil > same")).rejects.toMatchObject({
+      code: "policy_unenforceable",
+      message: expect.stringMatching(`^${file} is to stay as it is, and has another name`),
+    });
+    expect(readFileSync(file, "utf8")).toBe("s3cret");
+    const both = { readonly_paths: [file], writable_paths: [file] };
+    expect(await run(both, "cat same"), "what is writable all the same").toBe("s3cret");
+    rmSync(join(project, "same"));
+    expect(await run({ readonly_paths: [file] }, `cat ${file}`)).toBe("s3cret");
   });
 
   const swap = () => `mv inner away; ln -s ${secrets} inner; echo end`;

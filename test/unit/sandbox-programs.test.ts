@@ -133,7 +133,15 @@ describe("an ending", () => {
       };
     };
     const kept = { protectedPaths: [], keptFiles: [] };
-    const artifact = { program, view, settings, ownDirectory, configTables: [], filter: new Uint8Array([1, 2]), ...kept };
+    const artifact = {
+      program,
+      view,
+      settings,
+      ownDirectory,
+      configTables: [],
+      filter: new Uint8Array([1, 2]),
+      ...kept,
+    };
     const child = sandboxed(spawn, artifact, { id: "1", file: request.file })(request) as Child;
     return { child, seen: () => seen };
   }

@@ -79,7 +79,15 @@ export function lowerSandbox(plan: ExecutionPlan, facts: SandboxFacts, workingDi
     network,
   });
   const { program, settings, ownDirectory, filter, configTables, protectedPaths } = facts;
-  return { program, settings, ownDirectory, filter, configTables, view, protectedPaths, keptFiles };
+  const wholeFiles = [...keptFiles, ...readonlyOf(facts.listed)];
+  return { program, settings, ownDirectory, filter, configTables, view, protectedPaths, keptFiles: wholeFiles };
+}
+
+function readonlyOf(listed: readonly Mount[]): readonly string[] {
+  const sources = (wanted: Mount["kind"]) =>
+    listed.flatMap((mount) => ("source" in mount && mount.kind === wanted ? [mount.source] : []));
+  const writable = sources("writable");
+  return sources("readonly").filter((source) => !writable.includes(source));
 }
 
 /** As it is written it may lead around what is compared with it. */
