@@ -74,18 +74,14 @@ export function openRecordStore(directory: string): RecordStore {
       const self = { pid: process.pid, startedAt: findProcess(process.pid)?.startedAt ?? "", ...world };
       const keepsIn = (names: readonly string[]) => {
         const record: OwnerRecord = { ...self, cgroups: names };
-        writeFileSync(join(home, "owner.json"), JSON.stringify(record), { mode: 0o600 });
+        writeWhole(join(home, ownerFile), record);
       };
       keepsIn(cgroups);
       return {
         home,
         keepsIn,
         add: (id, command, also = []) => {
-          const record = also.length === 0 ? command : { ...command, also };
-          // Whole at any time: a host can be killed while it writes.
-          const path = join(home, `${id}.run`);
-          writeFileSync(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
-          renameSync(`${path}.new`, path);
+          writeWhole(join(home, `${id}.run`), also.length === 0 ? command : { ...command, also });
         },
         remove: (id) => removeFile(join(home, `${id}.run`)),
         close: () => {
@@ -96,9 +92,11 @@ export function openRecordStore(directory: string): RecordStore {
     },
     orphans: () => {
       const others = readdirSync(directory).filter((name) => !own.has(name));
-      const all = others.map((name) => readOwner(join(directory, name)));
       const orphans: ForeignRecords[] = [];
-      for (const records of all.filter((one) => one !== null)) {
+      for (const home of others.map((name) => join(directory, name))) {
+        const records = readOwner(home);
+        if (records === "of nobody" && isAbandoned(home)) forgetHost(home);
+        if (records === null || records === "of nobody") continue;
         const { owner } = records;
         // Nothing of an earlier boot runs; of another namespace's processes nothing is known here.
         if (owner.boot !== world.boot) records.forget();
@@ -116,8 +114,11 @@ const homes = new Set<string>();
 export function hasNeighbours(home: string): boolean {
   const directory = dirname(home);
   try {
-    const others = readdirSync(directory).map((name) => join(directory, name));
-    return others.some((other) => other !== home && !homes.has(other));
+    // Beside them are files, and links by which turns are taken.
+    const others = readdirSync(directory, { withFileTypes: true }).filter(
+      (one) => !one.isFile() && !one.isSymbolicLink(),
+    );
+    return others.map(({ name }) => join(directory, name)).some((other) => other !== home && !homes.has(other));
   } catch {
     return true;
   }
@@ -142,17 +143,44 @@ function removeFile(path: string): void {
   }
 }
 
-function readOwner(home: string): ForeignRecords | null {
+/** Whole at any time: a host can be killed while it writes. */
+function writeWhole(path: string, record: object): void {
+  writeFileSync(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+const ownerFile = "owner.json";
+
+/** `of nobody`: no host says that it is its own. `null`: that cannot be told. */
+function readOwner(home: string): ForeignRecords | "of nobody" | null {
   try {
-    const owner: unknown = JSON.parse(readFileSync(join(home, "owner.json"), "utf8"));
-    if (!isOwnerRecord(owner)) return null;
+    const owner = parsed(readFileSync(join(home, ownerFile), "utf8"));
+    if (!isOwnerRecord(owner)) return "of nobody";
     const commands = readdirSync(home)
       .filter((name) => name.endsWith(".run"))
       .map((name) => readCommand(join(home, name)))
       .filter((command) => command.length > 0);
     return { owner, commands, forget: () => forgetHost(home) };
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT" ? "of nobody" : null;
+  }
+}
+
+/** A host writes down whose a directory is within the same moment in which it makes it. */
+const momentMs = 60_000;
+
+/** Whether a directory that is nobody's is not just being made, or written to. */
+function isAbandoned(home: string): boolean {
+  const stats = lstatSync(home, { throwIfNoEntry: false });
+  const record = lstatSync(join(home, ownerFile), { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isDirectory()) return false;
+  return Date.now() - Math.max(stats.mtimeMs, record?.mtimeMs ?? 0) > momentMs;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
-    // Half written, or its owner is just removing it.
     return null;
   }
 }

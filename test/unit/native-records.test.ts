@@ -9,8 +9,10 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -94,6 +96,10 @@ describe("a host's own records", () => {
     mkdirSync(join(directory, "second"));
     expect(hasNeighbours(records.home)).toBe(true);
     expect(hasNeighbours(at("nowhere/me"))).toBe(true);
+    rmdirSync(join(directory, "second"));
+    symlinkSync("taken", join(directory, "placeholders.turn"));
+    writeFileSync(join(directory, "stray-file"), "");
+    expect(hasNeighbours(records.home)).toBe(false);
     records.close();
   });
 
@@ -227,6 +233,41 @@ describe("a sweep", () => {
       expect(await sweepOrphans(store)).toEqual({ found: 0, removed: 0, failed: [] });
     },
   );
+
+  test("removes what no host can have any more: what says nothing of one, and was not just made", async () => {
+    const { directory, store } = newStore();
+    const make = (name: string, secondsOld: number, owner?: string) => {
+      const home = join(directory, name);
+      mkdirSync(home);
+      const then = Date.now() / 1000 - secondsOld;
+      if (owner !== undefined) writeFileSync(join(home, "owner.json"), owner);
+      if (owner !== undefined) utimesSync(join(home, "owner.json"), then, then);
+      utimesSync(home, then, then);
+    };
+    make("empty", 3600);
+    make("half", 3600, '{"pid":');
+    make("young", 1);
+    make("young-half", 1, "");
+    make("alive", 3600, JSON.stringify({ ...self, ...currentWorld(), cgroups: [] }));
+    mkdirSync(at("elsewhere"));
+    utimesSync(at("elsewhere"), 0, 0);
+    symlinkSync(at("elsewhere"), join(directory, "link"));
+    writeFileSync(join(directory, "file"), "");
+    utimesSync(join(directory, "file"), 0, 0);
+    expect(await sweepOrphans(store)).toEqual({ found: 0, removed: 0, failed: [] });
+    expect(readdirSync(directory).sort()).toEqual(["alive", "file", "link", "young", "young-half"]);
+    expect(existsSync(at("elsewhere"))).toBe(true);
+  });
+
+  test("leaves a record alone that it cannot read", async () => {
+    const { directory, store } = newStore();
+    const home = writeOwner(directory);
+    rmSync(join(home, "owner.json"));
+    symlinkSync("owner.json", join(home, "owner.json"));
+    utimesSync(home, 0, 0);
+    expect(await sweepOrphans(store)).toEqual({ found: 0, removed: 0, failed: [] });
+    expect(existsSync(home)).toBe(true);
+  });
 
   test("passes over a command's record that is half written, and ends the others", async () => {
     const { directory, store } = newStore();
