@@ -1,7 +1,7 @@
 /** What the sandbox programs are told, what is made of their complaints, and whose an ending is. */
 
 import { readdirSync, writeSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Child, SpawnRequest } from "../../adapters/_native/child.ts";
 import { bubblewrap } from "../../adapters/_native/sandbox/bubblewrap.ts";
 import { causeOf, missing } from "../../adapters/_native/sandbox/causes.ts";
@@ -119,7 +119,7 @@ describe("an ending", () => {
   const settings = { directory: at("etc"), refresh: () => {} };
 
   /** A monitor that writes this status and stderr, and ends so. */
-  function run(status: string, stderr: readonly string[], exit: ExitKind) {
+  function run(status: string, stderr: readonly string[], exit: ExitKind | Promise<ExitKind>, over = {}) {
     let seen: SpawnRequest | null = null;
     const chunks = stderr.map((text) => new TextEncoder().encode(text));
     const spawn = (asked: SpawnRequest): Child => {
@@ -141,6 +141,7 @@ describe("an ending", () => {
       configTables: [],
       filter: new Uint8Array([1, 2]),
       ...kept,
+      ...over,
     };
     const child = sandboxed(spawn, artifact, { id: "1", file: request.file })(request) as Child;
     return { child, seen: () => seen };
@@ -189,6 +190,22 @@ describe("an ending", () => {
     const killed = { kind: "signaled", signal: "SIGKILL", number: 9 } as const;
     const { child } = run(begun, [], killed);
     expect(await child.monitor?.ending(await child.exited, false)).toEqual(killed);
+  });
+
+  test("of one that was not made in time is told, also where nothing of it is there to be ended", async () => {
+    for (const name of ["held", "state", "state/own", "state/another"]) makeDirectory(name);
+    const held = { kind: "writable", at: at("held"), source: at("held") } as const;
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const exit = Promise.withResolvers<ExitKind>();
+    const over = { ownDirectory: at("state/own"), view: { mounts: [held], network: false, workingDir: at("held") } };
+    const { child } = run("", [], exit.promise, over);
+    await vi.advanceTimersByTimeAsync(6000);
+    exit.resolve(one);
+    await expect(child.monitor?.ending(await child.exited, false)).rejects.toMatchObject({
+      code: "policy_unenforceable",
+      message: expect.stringContaining("It was not made in time"),
+    });
   });
 
   test("leaves no file with a name", async () => {

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { messageOf, RuntimeError } from "../../../src/errors.ts";
 import type { Child, FailedSpawn, Spawn } from "../child.ts";
+import { signalProcess } from "../signals.ts";
 import { findDenials, hasFailed } from "./denials.ts";
 import { type Enclosure, openEnclosure } from "./enclosure.ts";
 import { type Gate, makeGate } from "./gate.ts";
@@ -94,7 +95,8 @@ export function sandboxed(spawn: Spawn, artifact: SandboxArtifact, start: Sandbo
         if (wrong === null) gate.open();
         else if (!isOver) {
           enclosure.refuse(mismade(wrong));
-          process.kill(child.pid, "SIGKILL");
+          // It may be just ending.
+          signalProcess(child.pid, "SIGKILL");
         }
         gate.close();
       });
