@@ -98,7 +98,7 @@ describe("the settings", () => {
   const listed = { kind: "readonly", at: "/etc/app/conf", source: write("app.conf") } as const;
   const own = makeDirectory("own");
   let time = 0;
-  const { directory, refresh } = copySettings(own, [listed, { kind: "private", at: "/etc/cache" }], {
+  const { directory, refresh, hold } = copySettings(own, [listed, { kind: "private", at: "/etc/cache" }], {
     ...{ source: etc, now: () => time },
   });
   const text = (path: string) => readFileSync(join(directory, path), "utf8");
@@ -135,6 +135,33 @@ describe("the settings", () => {
     mkdirSync(own);
     refresh();
     expect(text("passwd")).toContain("me:");
+  });
+
+  test("stay as long as somebody may have mounted them, and go when newer ones are there", () => {
+    const copies = () => readdirSync(own).filter((name) => /^etc-\d+$/.test(name)).length;
+    let change = 0;
+    const anew = () => {
+      change += 1;
+      time += 1000;
+      write("etc/passwd", "x".repeat(change));
+      return hold();
+    };
+    const first = anew();
+    expect(copies()).toBe(1);
+    const held = join(own, readlinkSync(directory).slice(own.length));
+    const second = anew();
+    const third = anew();
+    expect(copies()).toBe(3);
+    second();
+    second();
+    expect(copies(), "the first may have mounted any that came after it").toBe(3);
+    expect(readFileSync(join(held, "passwd"), "utf8")).toBe("x");
+    first();
+    expect([copies(), text("passwd")]).toEqual([1, "xxx"]);
+    third();
+    expect([copies(), text("passwd")]).toEqual([1, "xxx"]);
+    anew()();
+    expect([copies(), text("passwd")]).toEqual([1, "xxxx"]);
   });
 });
 

@@ -116,7 +116,7 @@ describe("a complaint", () => {
 describe("an ending", () => {
   const ownDirectory = makeDirectory("own");
   const request: SpawnRequest = { file: "/bin/tool", args: ["a"], env: { A: "1" }, workingDir: "/w", stdin: false };
-  const settings = { directory: at("etc"), refresh: () => {} };
+  const settings = { directory: at("etc"), refresh: () => {}, hold: () => () => {} };
 
   /** A monitor that writes this status and stderr, and ends so. */
   function run(status: string, stderr: readonly string[], exit: ExitKind | Promise<ExitKind>, over = {}) {

@@ -34,6 +34,8 @@ interface Preparation extends Pick<Wrapping, "words" | "env"> {
   readonly enclosure: Enclosure;
   readonly mounting: Mounting;
   readonly gate: Gate | null;
+  /** Nothing of it runs any more. */
+  end(): void;
 }
 
 /** @throws Error when something is missing: nothing is left open then. */
@@ -43,20 +45,25 @@ function prepare(
   { id, file }: SandboxedStart,
 ): Preparation {
   const { program, ownDirectory } = source;
-  source.settings.refresh();
   const cannot = program.cannot(view);
   if (cannot !== null) throw new Error(cannot);
   const needs = program.looksAhead ? [file, ...neededFiles(file, view.workingDir, sightIn(view))] : [];
   if (!program.looksAhead && command.argv[0] !== file) refuseUnmet(file, view.workingDir, sightIn(view));
-  const mounting = beginMounting(view, { ownDirectory, canHold: program.canHold });
+  const letGo = source.settings.hold();
+  let mounting: Mounting | null = null;
   let gate: Gate | null = null;
+  const end = () => {
+    mounting?.end();
+    letGo();
+  };
   try {
+    mounting = beginMounting(view, { ownDirectory, canHold: program.canHold });
     if (mounting.isHeld) gate = makeGate(join(ownDirectory, `${id}.gate`));
     const wrapping = program.wrap(view, { ...command, needs, isHeld: mounting.isHeld });
-    return { ...wrapping, mounting, gate, enclosure: openEnclosure(source, id, wrapping) };
+    return { ...wrapping, mounting, gate, end, enclosure: openEnclosure(source, id, wrapping) };
   } catch (error) {
     gate?.close();
-    mounting.end();
+    end();
     throw error;
   }
 }
@@ -70,13 +77,13 @@ export function sandboxed(spawn: Spawn, artifact: SandboxArtifact, start: Sandbo
     } catch (error) {
       return { pid: undefined, failure: Promise.resolve(ofTheSandbox(error, program.name)) };
     }
-    const { words, env, enclosure, mounting, gate } = prepared;
+    const { words, env, enclosure, mounting, gate, end } = prepared;
     const [file, ...args] = words;
     const descriptors = [...enclosure.descriptors, ...(gate === null ? [] : [gate.fd])];
     const child = spawn({ ...request, file, args, env, descriptors });
     if (child.pid === undefined) {
       gate?.close();
-      mounting.end();
+      end();
       enclosure.abandon();
       return { pid: undefined, failure: child.failure.then((error) => ofTheSandbox(error, program.name)) };
     }
@@ -86,7 +93,7 @@ export function sandboxed(spawn: Spawn, artifact: SandboxArtifact, start: Sandbo
     const exited = child.exited.then((exit) => {
       isOver = true;
       enclosure.settle();
-      mounting.end();
+      end();
       return exit;
     });
     mounting.follow({ initPid: enclosure.initPid, isOver: () => isOver });

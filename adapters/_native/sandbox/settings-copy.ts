@@ -58,6 +58,12 @@ export interface SettingsCopy {
   readonly directory: string;
   /** Makes them anew where the system's own have changed. */
   refresh(): void;
+  /**
+   * The same, and keeps what is there from now on, as long as a sandbox may have mounted it.
+   *
+   * @returns To be called when it is over.
+   */
+  hold(): () => void;
 }
 
 /**
@@ -74,6 +80,17 @@ export function copySettings(
   let version = 0;
   let before: string | null = null;
   let checkedAt = Number.NEGATIVE_INFINITY;
+  /** The newest at the beginning of each hold: what the link led to when it was followed is that one, or newer. */
+  const held = new Map<symbol, number>();
+  let oldest = 1;
+  const removeOld = () => {
+    const needed = Math.min(version, ...held.values());
+    try {
+      for (; oldest < needed; oldest += 1) rmSync(`${directory}-${oldest}`, { recursive: true, force: true });
+    } catch {
+      // It is tried again with the next, and in the end all of them go with the host's directory.
+    }
+  };
   const refresh = () => {
     // Whoever tidies temporary directories may have removed it meanwhile.
     const isThere = stampOf(directory) !== "";
@@ -91,9 +108,19 @@ export function copySettings(
     symlinkSync(fresh, `${fresh}.link`);
     renameSync(`${fresh}.link`, directory);
     before = stamps;
+    removeOld();
+  };
+  const hold = () => {
+    refresh();
+    const holder = Symbol("holder");
+    held.set(holder, version);
+    return () => {
+      held.delete(holder);
+      removeOld();
+    };
   };
   refresh();
-  return { directory, refresh };
+  return { directory, refresh, hold };
 }
 
 /** Changes when the file is written or replaced; of a directory, when an entry comes or goes. */
