@@ -11,6 +11,7 @@ import type { FirejailFacts } from "./firejail-facts.ts";
 import type { FirejailProfile } from "./firejail-profile.ts";
 import { isLoaderVariable } from "./loader-variables.ts";
 import type { SandboxedCommand } from "./sandbox-program.ts";
+import { isShellName } from "./shell-names.ts";
 import type { SandboxView } from "./view.ts";
 
 /** The line that says that the command is run. */
@@ -110,14 +111,10 @@ function runnable(argv: SandboxedCommand["argv"], nice: string): readonly string
   return argv[0].includes("=") ? [nice, "-n", "0", ...argv] : argv;
 }
 
-/** Names that shells set, read or refuse (dash(1), bash(1), busybox), or by which what is done until the command is run would change. */
-const shellNames =
-  /^(?:_|PWD|OLDPWD|SHLVL|PPID|IFS|PATH|ENV|CDPATH|OPT(?:IND|ARG|ERR)|PS\d|LINENO|MAIL(?:CHECK|PATH)?|HIST(?:CMD|CONTROL|FILE|FILESIZE|IGNORE|SIZE|TIMEFORMAT)|FCEDIT|TERM|TMOUT|E?UID|GROUPS|SHELLOPTS|POSIXLY_CORRECT|FUNC(?:NAME|NEST)|DIRSTACK|S?RANDOM|SECONDS|EPOCH(?:SECONDS|REALTIME)|PIPESTATUS|BASH(?:OPTS|PID)?|BASH_(?:ALIASES|ARGC|ARGV|ARGV0|CMDS|COMMAND|COMPAT|ENV|EXECUTION_STRING|LINENO|LOADABLES_PATH|MONOSECONDS|REMATCH|SOURCE|SUBSHELL|TRAPSIG|VERSINFO|VERSION|XTRACEFD)|COMP_(?:CWORD|KEY|LINE|POINT|TYPE|WORDBREAKS|WORDS)|COMPREPLY|LANG(?:UAGE)?|LC_(?:ALL|ADDRESS|COLLATE|CTYPE|IDENTIFICATION|MEASUREMENT|MESSAGES|MONETARY|NAME|NUMERIC|PAPER|TELEPHONE|TIME)|COLUMNS|LINES|HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|GLOB(?:IGNORE|SORT)|IGNOREEOF|INPUTRC|EXECIGNORE|CHILD_MAX|REPLY|COPROC|READLINE_(?:ARGUMENT|LINE|MARK|POINT)|MAPFILE|PROMPT_(?:COMMAND|DIRTRIM)|TIMEFORMAT|FIGNORE|histchars|auto_resume)$/;
-
 /** Arguments are seen by other users for the moment in which env(1) becomes the command; what a shell exports is not. */
 function splitEnv(env: SandboxedCommand["env"]) {
   const entries = Object.entries(env);
-  const isPlain = (name: string) => /^[A-Za-z_]\w*$/.test(name) && !shellNames.test(name) && !isLoaderVariable(name);
+  const isPlain = (name: string) => /^[A-Za-z_]\w*$/.test(name) && !isShellName(name) && !isLoaderVariable(name);
   return {
     exported: entries.filter(([name]) => isPlain(name)),
     passed: entries.filter(([name]) => !isPlain(name)).map(([name, value]) => `${name}=${value}`),
