@@ -68,6 +68,8 @@ describe("the end", () => {
     host.kill("SIGKILL");
     await gone;
     await expect.poll(() => markedProcesses("CRASH_MARKER", marker).length, { timeout: 5000 }).toBe(0);
+    // What it kept, its cgroups among them, goes by the next start.
+    await given.another({});
   });
 });
 
