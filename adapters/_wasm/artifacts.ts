@@ -87,10 +87,19 @@ interface Known {
   usedAt: number;
 }
 
-/** Changes with every change of the file. */
+/** Changes with every change of a file, or of a directory and the files in it. */
 function nodeOf(path: string): string {
-  const { dev, ino, size, ctimeNs } = lstatSync(path, { bigint: true });
-  return `${dev}:${ino}:${size}:${ctimeNs}`;
+  return entriesOf(path)
+    .map((entry) => {
+      const { dev, ino, size, ctimeNs } = lstatSync(entry, { bigint: true });
+      return `${dev}:${ino}:${size}:${ctimeNs}`;
+    })
+    .join(" ");
+}
+
+function entriesOf(path: string): readonly string[] {
+  if (!lstatSync(path).isDirectory()) return [path];
+  return [path, ...readdirSync(path).map((name) => join(path, name))];
 }
 
 function isAsKnown(known: Known): boolean {
@@ -117,7 +126,7 @@ function verified(directory: string, key: string): Known | null {
     const content = readOwn(join(directory, key)).toString("utf8");
     if (!/^[0-9a-f]{64}$/.test(content)) return null;
     const path = join(directory, `${content}.bin`);
-    if (digestOf(readOwn(path)) !== content) return null;
+    if (contentOf(path) !== content) return null;
     const known = { path, node: nodeOf(path), usedAt: 0 };
     touch(known);
     return known;
@@ -140,17 +149,36 @@ function readOwn(path: string): Buffer {
 
 /** Content and key are each renamed into place, so that whoever looks meanwhile finds all of it or nothing. */
 function keep(directory: string, key: string, made: string): string {
-  const content = digestOf(readFileSync(made));
+  const content = contentOf(made);
   const path = join(directory, `${content}.bin`);
-  renameSync(made, path);
+  // What is there and is the same may be in use.
+  if (!isContent(path, content)) {
+    rmSync(path, { recursive: true, force: true });
+    renameSync(made, path);
+  }
   const pointer = join(directory, `${workPrefix}${randomUUID()}`);
   writeFileSync(pointer, content, { mode: 0o600, flag: "wx" });
   renameSync(pointer, join(directory, key));
   return path;
 }
 
-function digestOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+function isContent(path: string, content: string): boolean {
+  try {
+    return contentOf(path) === content;
+  } catch {
+    return false;
+  }
+}
+
+/** The digest of a file, or of the files of a directory with their names. */
+function contentOf(path: string): string {
+  const hash = createHash("sha256");
+  if (!lstatSync(path).isDirectory()) return hash.update(readOwn(path)).digest("hex");
+  for (const name of readdirSync(path).sort()) {
+    const bytes = readOwn(join(path, name));
+    hash.update(`${name}\0${bytes.length}\0`).update(bytes);
+  }
+  return hash.digest("hex");
 }
 
 /** Removes what was not used for longest, and what processes that died have left half made. */
@@ -158,7 +186,9 @@ function makeRoom(directory: string): void {
   const now = Date.now();
   const entries = readdirSync(directory).flatMap((name) => {
     try {
-      const { size, mtimeMs } = lstatSync(join(directory, name));
+      const path = join(directory, name);
+      const { mtimeMs } = lstatSync(path);
+      const size = entriesOf(path).reduce((sum, entry) => sum + lstatSync(entry).size, 0);
       return now - mtimeMs < inUseMs ? [] : [{ name, size, mtimeMs }];
     } catch {
       return [];

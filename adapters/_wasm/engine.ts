@@ -17,16 +17,20 @@ export interface Preopen {
 /** One run of a module. */
 export interface EngineRun {
   readonly plan: ExecutionPlan;
-  /** What {@link Engine.make} made of the module. */
+  /** What {@link Engine.compile} made of the module. */
   readonly artifact: string;
   readonly binary: Pick<Binary, "kind" | "memories" | "tables">;
   readonly preopens: readonly Preopen[];
+  /** Where {@link EngineCommand.handover} is put; `null` where the engine takes none. */
+  readonly handover: string | null;
 }
 
 /** What the engine's process is started with. */
 export interface EngineCommand {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
+  /** What the engine is told by a file. @default nothing */
+  readonly handover?: string;
 }
 
 /** How a guest ended, by all that is known once its engine's process is over. */
@@ -48,12 +52,16 @@ export interface Engine {
   readonly keepsReadOnly: boolean;
   /** Why it cannot run such a binary, as the end of a sentence that begins with its name; `null` where it can. */
   refuses(binary: Pick<Binary, "kind">): string | null;
-  /** Names what {@link make} makes, by everything that it depends on. */
-  keyOf(digest: string): string;
+  /** Whether it finds a directory by a descriptor of another process (proc(5)). */
+  readonly opensDescriptors: boolean;
+  /** Whether it is told of a run by a file. */
+  readonly handsOver: boolean;
+  /** Names what a module is compiled to, by everything that it depends on. */
+  keyOf(module: { readonly digest: string }): string;
   /** Pure: the module as it is given to {@link compile}. */
   prepared(bytes: Uint8Array): Uint8Array;
-  /** Compiles `module.wasm` of its working directory into `module.bin`. */
-  readonly compile: EngineCommand;
+  /** Compiles `module.wasm` of its working directory into `module.bin`, a file or a directory. */
+  compile(kind: Binary["kind"]): EngineCommand;
   command(run: EngineRun): EngineCommand;
   ending(end: GuestEnd): ExitKind & { readonly warnings?: readonly Warning[] };
 }

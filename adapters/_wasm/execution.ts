@@ -1,15 +1,14 @@
 /** One run of a module: looked up, checked, compiled once, and run by an engine in a process of its own. */
 
-import { realpathSync } from "node:fs";
-import process from "node:process";
-import { canHold, type HeldDirectory, holdDirectory, reasonOf } from "../../host/held-directory.ts";
 import { messageOf, RuntimeError } from "../../src/errors.ts";
 import type { Execution, ExecutionPlan, Exit, GrantedDirectory, RuntimeAdapter, StartIo } from "../../src/types.ts";
 import type { ArtifactStore } from "./artifacts.ts";
 import { compileModule } from "./compile.ts";
-import type { Engine, EngineCommand, Preopen } from "./engine.ts";
+import { type GuestDirectories, openDirectories } from "./directories.ts";
+import type { Engine, EngineCommand } from "./engine.ts";
 import { watchStderr } from "./guest-stderr.ts";
-import { chooseEngine, isAtOrBelow, needsGuard, ownDirectory, plannedPreopens, type WasmFacts } from "./lower.ts";
+import { type Handover, openHandover } from "./handover.ts";
+import { chooseEngine, keepsAll, needsGuard, type WasmFacts } from "./lower.ts";
 import type { LoadedModule, ModuleCache } from "./modules.ts";
 import { checkMemory } from "./requirements.ts";
 
@@ -20,6 +19,8 @@ export interface WasmParts {
   readonly store: ArtifactStore;
   /** All that the backend grants: the most that any tool can be given. */
   readonly granted: readonly GrantedDirectory[];
+  /** How long a module may take to be compiled. */
+  readonly compileMs: number;
   /** Runs the processes of engines. */
   readonly processes: RuntimeAdapter;
   /** The same with a sandbox around each, that keeps what the plan grants to be read from being written. */
@@ -34,33 +35,49 @@ export interface WasmStart extends WasmParts {
 
 /** @throws RuntimeError when nothing was begun. */
 export async function startWasm(start: WasmStart): Promise<Execution> {
-  const { plan, signal, facts, store } = start;
+  const { plan, io, signal, facts, store } = start;
   const module = await start.modules.load(plan.module ?? plan.argv[0]);
   checkMemory(module.binary, module.name, plan.limits.memoryBytes);
   const engine = engineFor(plan, module, facts);
   const artifact = await whileWanted(
-    store.get(engine.keyOf(module.digest), (directory) => compile(start, { engine, module, directory })),
+    store.get(engine.keyOf(module), (directory) => compile(start, { engine, module, directory })),
     signal,
   );
   const isGuarded = needsGuard(plan, engine);
-  const directories = holdPreopens(plan, start.granted, isGuarded);
+  const directories = openDirectories(plan, {
+    ...{ files: io.files, granted: start.granted, byDescriptor: !isGuarded && engine.opensDescriptors },
+  });
+  let handover: Handover | null = null;
+  const release = () => {
+    handover?.remove();
+    return directories.release();
+  };
   try {
-    const command = engine.command({ plan, artifact, binary: module.binary, preopens: directories.preopens });
+    const { preopens, own } = directories;
+    handover = engine.handsOver ? openHandover(store.directory, plan.id) : null;
+    const run = { plan, artifact, binary: module.binary, preopens, handover: handover?.path ?? null };
+    const command = engine.command(run);
+    if (command.handover !== undefined) handover?.write(command.handover);
     const processes = isGuarded ? start.guarded(plan) : start.processes;
-    const child = await processes.start(processPlan(plan, command, isGuarded), start.io, signal);
-    return follow(child, { plan, engine, module, release: directories.close });
+    const stdin = io.stdin === undefined ? {} : { stdin: io.stdin };
+    // In a sandbox there is no other way to a directory than as the working directory.
+    const engineProcess = processPlan(plan, command, isGuarded ? { workingDir: own } : null);
+    const child = await processes.start(engineProcess, { ...stdin, files: new Map() }, signal);
+    return follow(child, { plan, engine, module, collect: directories.collect, release });
   } catch (error) {
-    directories.close();
+    release();
     throw ofEngine(error, engine);
   }
 }
 
-/** The one that the lowering chose; another only where that one cannot run such a module, and nothing is kept less by it. */
+/** The one that the lowering chose; another only where that one cannot run such a module, and the other keeps every clause. */
 function engineFor(plan: ExecutionPlan, { binary, name }: LoadedModule, facts: WasmFacts): Engine {
-  const able = facts.engines.filter((engine) => engine.refuses(binary) === null);
-  if (able.length > 0) return chooseEngine(plan, { ...facts, engines: able });
-  const why = facts.engines.map((engine) => `${engine.name} ${engine.refuses(binary)}`).join("; ");
-  throw new RuntimeError("not_executable", `Module ${name} cannot be run: ${why}`, { backend: "wasm" });
+  const chosen = chooseEngine(plan, facts);
+  if (chosen.refuses(binary) === null) return chosen;
+  const other = facts.engines.find((engine) => engine.refuses(binary) === null && keepsAll(plan, engine, facts));
+  if (other !== undefined) return other;
+  const why = facts.engines.map((engine) => `${engine.name} ${engine.refuses(binary) ?? "does not keep the policy"}`);
+  throw new RuntimeError("not_executable", `Module ${name} cannot be run: ${why.join("; ")}`, { backend: "wasm" });
 }
 
 /** Compiling goes on for those who still want it: what it makes is kept. */
@@ -83,18 +100,13 @@ async function whileWanted<Result>(making: Promise<Result>, signal: AbortSignal)
   }
 }
 
-/** A program that takes longer to compile than to write. */
-const mostCompileMs = 120_000;
-
-async function compile({ plan, processes, modules }: WasmStart, made: Made): Promise<string> {
-  const { engine, module, directory } = made;
-  const { timeoutMs } = plan.limits;
+async function compile(start: WasmStart, { engine, module, directory }: Made): Promise<string> {
+  const { plan, processes, modules, compileMs } = start;
   return compileModule(
     { processes, owner: plan.owner },
     {
-      ...{ engine: engine.name, command: engine.compile, name: module.name, directory },
-      bytes: engine.prepared(await modules.bytesOf(module)),
-      timeoutMs: timeoutMs === 0 ? mostCompileMs : Math.min(mostCompileMs, timeoutMs),
+      ...{ engine: engine.name, command: engine.compile(module.binary.kind), name: module.name, directory },
+      ...{ bytes: engine.prepared(await modules.bytesOf(module)), timeoutMs: compileMs },
     },
   );
 }
@@ -105,81 +117,26 @@ interface Made {
   readonly directory: string;
 }
 
-interface Directories {
-  readonly preopens: readonly Preopen[];
-  close(): void;
-}
-
 /**
- * Directories are handed on by what they are, so that a guest that can write around one cannot put another in its place. Inside
- * a sandbox, which sees none of this process, the sandbox itself looks at what it shows.
+ * The process of the engine as a plan of the backend that runs processes. It begins in a directory of its own, because an
+ * engine may read settings where it begins.
+ *
+ * @param sandbox what is around it; `null`: nothing
  */
-function holdPreopens(plan: ExecutionPlan, granted: WasmParts["granted"], isGuarded: boolean): Directories {
-  const held: HeldDirectory[] = [];
-  const close = () => {
-    for (const directory of held.splice(0)) directory.close();
-  };
-  const hold = (preopen: Preopen): Preopen => {
-    if (preopen.host === ownDirectory) return preopen;
-    try {
-      const real = realpathSync(preopen.host);
-      // What a tool is granted is below what the backend grants, also where a guest has put a link since.
-      if (!granted.some(({ host }) => isAtOrBelow(real, realPathOf(host))))
-        throw new Error("it leads out of what is granted");
-      const directory = holdDirectory(real);
-      held.push(directory);
-      const isNamed = isGuarded || !canHold || directory.fd === null;
-      return { ...preopen, host: isNamed ? real : `/proc/${process.pid}/fd/${directory.fd}` };
-    } catch (error) {
-      const message = `Directory ${preopen.host} cannot be granted to the guest: ${reasonOf(error)}`;
-      throw new RuntimeError("start_failed", message, { backend: "wasm", cause: error });
-    }
-  };
-  try {
-    checkWorkspace(plan);
-    return { preopens: plannedPreopens(plan).map(hold), close };
-  } catch (error) {
-    close();
-    throw error;
-  }
-}
-
-/** A tool can be granted less than the backend, by whose grants the working directory was let through. */
-function checkWorkspace({ workspace: { root }, grants, files, outputs }: ExecutionPlan): void {
-  if (root === null) return;
-  const around = grants.filter(({ host }) => isAtOrBelow(root, realPathOf(host)));
-  if (around.length === 0) {
-    const message = `Working directory ${root} is granted to the backend and not to this tool: name another, or grant it in the tool's capabilities`;
-    throw new RuntimeError("working_dir_not_allowed", message, { backend: "wasm" });
-  }
-  if (files.length + outputs.length > 0 && !around.some(({ writable }) => writable)) {
-    const message = `Working directory ${root} is granted to be read: leave out files and outputs, or grant it in filesystem_write`;
-    throw new RuntimeError("policy_unenforceable", message, { backend: "wasm" });
-  }
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
-
-/** The process of the engine as a plan of the backend that runs processes. */
-export function processPlan(plan: ExecutionPlan, { argv, env }: EngineCommand, isGuarded: boolean): ExecutionPlan {
-  const { root } = plan.workspace;
-  // Where files are put and outputs are taken from. Without those the process needs no directory of the guest's, and a sandbox
-  // would let it write there.
-  const workingDir = plan.files.length + plan.outputs.length > 0 ? root : null;
+export function processPlan(
+  plan: ExecutionPlan,
+  { argv, env }: Pick<EngineCommand, "argv" | "env">,
+  sandbox: { readonly workingDir: string | null } | null,
+): ExecutionPlan {
+  const root = sandbox?.workingDir ?? null;
   return {
     ...plan,
-    ...{ backend: "native", tool: null, argv, env, workingDir, image: null, module: null, grants: [] },
-    workspace: { root: workingDir, mode: workingDir === null ? "private" : isGuarded ? "mount" : "host" },
+    ...{ backend: "native", tool: null, argv, env, image: null, module: null, grants: [], files: [], outputs: [] },
+    ...{ workingDir: root, workspace: { root, mode: root === null ? "private" : "mount" } },
     limits: { ...plan.limits, memoryBytes: null, cpus: null, pids: null, openFiles: null },
-    network: isGuarded && plan.network === "none" ? "none" : "all",
-    filesystem: isGuarded ? "workspace" : "host",
-    privilege: isGuarded ? "none" : "host",
+    network: sandbox !== null && plan.network === "none" ? "none" : "all",
+    filesystem: sandbox === null ? "host" : "workspace",
+    privilege: sandbox === null ? "host" : "none",
   };
 }
 
@@ -187,10 +144,11 @@ interface Followed {
   readonly plan: ExecutionPlan;
   readonly engine: Engine;
   readonly module: LoadedModule;
-  readonly release: () => void;
+  readonly collect: GuestDirectories["collect"];
+  readonly release: GuestDirectories["release"];
 }
 
-function follow(child: Execution, { plan, engine, module, release }: Followed): Execution {
+function follow(child: Execution, { plan, engine, module, collect, release }: Followed): Execution {
   const stderr = watchStderr(child.stderr);
   const ended = child.ended.then(
     async (exit): Promise<Exit> => {
@@ -202,11 +160,10 @@ function follow(child: Execution, { plan, engine, module, release }: Followed): 
     (error: unknown) => Promise.reject(ofEngine(error, engine)),
   );
   ended.catch(() => {});
-  const released = child.released.then((left) => {
-    release();
-    return left;
-  });
-  return { ...child, ref: { ...child.ref, backend: plan.backend }, stderr: stderr.stream, ended, released };
+  // The engine's process has no outputs of its own: this is the moment when nothing of it runs any more.
+  const outputs = child.outputs.then(collect);
+  const released = Promise.all([child.released, outputs]).then(([left]) => [...left, ...release()]);
+  return { ...child, ref: { ...child.ref, backend: plan.backend }, stderr: stderr.stream, ended, outputs, released };
 }
 
 /** The guest's own trouble is told by how it ends; this is the trouble of what was to run it. */

@@ -39,20 +39,24 @@ export function lowerWasm(plan: ExecutionPlan, facts: WasmFacts): Lowering {
 
 /** The first that keeps every clause; else the first, and what it does not keep is judged. */
 export function chooseEngine(plan: ExecutionPlan, facts: WasmFacts): Engine {
-  const keepsAll = (engine: Engine) =>
-    Object.values(verdictsOf(plan, engine, facts)).every(({ grade }) => grade === "enforced" || grade === "stronger");
-  return facts.engines.find(keepsAll) ?? (facts.engines[0] as Engine);
+  return facts.engines.find((engine) => keepsAll(plan, engine, facts)) ?? (facts.engines[0] as Engine);
 }
 
-/** The working directory of the engine's process: a private one, where there is one. */
-export const ownDirectory = ".";
+export function keepsAll(plan: ExecutionPlan, engine: Engine, facts: WasmFacts): boolean {
+  return Object.values(verdictsOf(plan, engine, facts)).every(
+    ({ grade }) => grade === "enforced" || grade === "stronger",
+  );
+}
+
+/** Stands for a directory of the execution's own, which is made when it starts. */
+export const privateDirectory = "<private>";
 
 /** The directories of a guest by their own names; a working directory is the root, and there by its path where it is granted. */
 export function plannedPreopens({ grants, workspace, files, outputs }: ExecutionPlan): readonly Preopen[] {
   const { root } = workspace;
   const hasOwn = root !== null || files.length > 0 || outputs.length > 0;
   const writable = root === null || isWritable(root, grants);
-  return [...(hasOwn ? [{ host: root ?? ownDirectory, guest: "/", writable }] : []), ...grants];
+  return [...(hasOwn ? [{ host: root ?? privateDirectory, guest: "/", writable }] : []), ...grants];
 }
 
 /** By the innermost grant that it is in. */
@@ -72,7 +76,8 @@ export function needsGuard(plan: ExecutionPlan, { keepsReadOnly }: Pick<Engine, 
 function artifactOf(plan: ExecutionPlan, engine: Engine): WasmArtifact {
   const module = plan.module ?? plan.argv[0];
   const binary = { kind: "module", memories: [], tables: 1 } as const;
-  const { argv } = engine.command({ plan, artifact: module, binary, preopens: plannedPreopens(plan) });
+  const run = { plan, artifact: module, binary, preopens: plannedPreopens(plan), handover: "<description>" };
+  const { argv } = engine.command(run);
   return { engine: engine.name, guarded: needsGuard(plan, engine), module, argv };
 }
 

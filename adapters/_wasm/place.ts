@@ -5,6 +5,7 @@ import { amendConfig } from "../../src/config.ts";
 import { messageOf } from "../../src/errors.ts";
 import { grantedDirectories } from "../../src/grants.ts";
 import type { Availability, RuntimeAdapter } from "../../src/types.ts";
+import { secondsToMs } from "../../src/units.ts";
 import { type ArtifactStore, openArtifactStore } from "./artifacts.ts";
 import { compileModule } from "./compile.ts";
 import type { Engine } from "./engine.ts";
@@ -49,11 +50,12 @@ export async function prepareWasm(parts: WasmPlaceParts): Promise<WasmPlace> {
   };
   const facts: WasmFacts = {
     engines,
-    processVerdicts: (plan) => processes.lower(processPlan(plan, { argv: ["engine"], env: {} }, false)).verdicts,
+    processVerdicts: (plan) => processes.lower(processPlan(plan, { argv: ["engine"], env: {} }, null)).verdicts,
     whyUnguarded: (plan) => guards.of(plan).why,
   };
   const shared: WasmParts = {
     granted: grantedDirectories(parts.settings.capabilities),
+    compileMs: secondsToMs(parts.settings.timeout_secs) || mostCompileMs,
     ...{ facts, processes, store, guarded: (plan) => guards.of(plan).adapter ?? processes },
     modules: createModuleCache({ modulePath, workingDir: host.workingDir }),
   };
@@ -71,6 +73,8 @@ interface Asked {
   readonly said: string;
 }
 
+/** Where guests have no limit of time. */
+const mostCompileMs = 120_000;
 const mostVersionMs = 10_000;
 
 async function askEngine({ engine, program }: FoundProgram, host: EngineHost, store: ArtifactStore): Promise<Asked> {

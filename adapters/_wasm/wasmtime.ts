@@ -16,11 +16,11 @@ const abortCode = 134;
 export function wasmtimeEngine(program: string, version: string, exitArtifact: string): Engine {
   return {
     ...{ name: "wasmtime", program, version },
-    keepsReadOnly: false,
+    ...{ keepsReadOnly: false, opensDescriptors: true, handsOver: false },
     refuses: () => null,
-    keyOf: (digest) => `wasmtime-${version}-${digest}`,
+    keyOf: ({ digest }) => `wasmtime-${version}-${digest}`,
     prepared: redirectExit,
-    compile: compileCommand(program),
+    compile: () => compileCommand(program),
     command: (run) => commandOf(program, exitArtifact, run),
     ending: endingOf,
   };

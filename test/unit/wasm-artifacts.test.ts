@@ -97,6 +97,35 @@ describe("an artifact", () => {
     expect(made.count).toBe(2);
   });
 
+  it("can be a directory, and is made anew where a file in it was changed, added or removed", async () => {
+    const changes: ((path: string) => void)[] = [
+      (path) => writeFileSync(join(path, "a"), "evil"),
+      (path) => writeFileSync(join(path, "c"), "more"),
+      (path) => rmSync(join(path, "b")),
+      (path) => chmodSync(join(path, "a"), 0o666),
+    ];
+    let count = 0;
+    const make = async (directory: string) => {
+      count += 1;
+      mkdirSync(join(directory, "module.bin"));
+      for (const name of ["a", "b"]) writeFileSync(join(directory, "module.bin", name), name);
+      return join(directory, "module.bin");
+    };
+    for (const [index, change] of changes.entries()) {
+      const store = openArtifactStore();
+      const path = await store.get("key", make);
+      expect(await store.get("key", make)).toBe(path);
+      expect(count).toBe(index + 1);
+      change(path);
+      const again = await store.get("key", make);
+      expect(readdirSync(again).map((name) => readFileSync(join(again, name), "utf8"))).toEqual(["a", "b"]);
+      expect(count).toBe(index + 2);
+      rmSync(join(store.directory, "key"));
+      rmSync(again, { recursive: true });
+      count = index + 1;
+    }
+  });
+
   it("is kept elsewhere where others may write into the cache directory", async () => {
     mkdirSync(join(home, "prx-runtime"), { mode: 0o777 });
     chmodSync(join(home, "prx-runtime"), 0o777);

@@ -39,7 +39,7 @@ describe("the words", () => {
     const dirs = (parts: Partial<ExecutionPlan>) =>
       wordsOf(parts).filter((word) => word.startsWith("--dir=") && word !== "--dir=/");
     expect(dirs({ grants })).toEqual(["--dir=/srv/data::/data", "--dir=/srv/out::/srv/out"]);
-    expect(dirs({ outputs: ["x"] })).toEqual(["--dir=.::/"]);
+    expect(dirs({ outputs: ["x"] })).toEqual(["--dir=<private>::/"]);
     const workspace = { root: "/srv/out/part", mode: "granted" };
     expect(dirs({ grants, workspace })[0]).toBe("--dir=/srv/out/part::/");
   });
@@ -52,7 +52,7 @@ describe("the words", () => {
       "--env=RUST_LOG=debug",
       "--env=LD_PRELOAD=/evil.so",
     ]);
-    const run = { plan: planFor(["tool"], { env }), artifact: "x", preopens: [] };
+    const run = { plan: planFor(["tool"], { env }), artifact: "x", preopens: [], handover: null };
     expect(engine.command({ ...run, binary: { kind: "module", memories: [], tables: 0 } }).env).toEqual({
       TOKEN: "s3cret",
     });
@@ -63,7 +63,7 @@ describe("the words", () => {
     const memory = { minimum: 0, shared: false, imported: false };
     const binary = { kind: "component", memories: [memory, memory], tables: 4 } as const;
     const plan = planFor(["tool"], { limits: { ...planFor(["x"]).limits, memoryBytes: 64 * 1024 * 1024 } });
-    const { argv } = engine.command({ plan, artifact: "x", binary, preopens: [] });
+    const { argv } = engine.command({ plan, artifact: "x", binary, preopens: [], handover: null });
     expect(argv).toContain("max-memories=3,max-tables=5,max-memory-size=33554432,max-table-elements=250000");
     expect(argv).not.toContain("--preload");
   });
