@@ -65,7 +65,12 @@ export function holdEntry(directory: HeldDirectory, name: string): HeldDirectory
   return holdPlace(directory.at(name));
 }
 
-function holdPlace(place: string): HeldDirectory {
+/**
+ * Holds a directory by any path; only the last part of it must be no link.
+ *
+ * @throws Error
+ */
+export function holdPlace(place: string): HeldDirectory {
   if (!canHold) {
     const stats = lstatSync(place, { bigint: true });
     if (!stats.isDirectory()) throw Object.assign(new Error("ENOTDIR: not a directory"), { code: "ENOTDIR" });

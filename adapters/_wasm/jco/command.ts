@@ -1,0 +1,96 @@
+/** The command line that runs the host program on a runtime, with as little of the machine as the runtime can be held to. */
+
+import { dirname, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { RunDescription } from "./run-description.ts";
+
+export interface JcoCommandOptions {
+  readonly runtime: "node" | "bun" | "deno";
+  /** Of the runtime. */
+  readonly executable: string;
+  /** The host program, as {@link hostProgram} finds it. */
+  readonly program: string;
+  /** Where the description stands, which is not repeated on the command line: it holds the environment. */
+  readonly descriptionFile: string;
+  readonly description: Pick<RunDescription, "directory" | "preopens" | "network">;
+  readonly memoryLimitBytes: number;
+}
+
+/**
+ * Program and arguments. The working directory must be one that guests cannot write to: Bun takes settings from it.
+ */
+export function jcoCommand(options: JcoCommandOptions): string[] {
+  const { runtime, executable, program, descriptionFile } = options;
+  return [executable, ...flags[runtime](options), program, descriptionFile];
+}
+
+const flags: Readonly<Record<JcoCommandOptions["runtime"], (options: JcoCommandOptions) => string[]>> = {
+  node: nodeFlags,
+  // Bun cannot be held to anything.
+  bun: () => ["--no-install"],
+  deno: denoFlags,
+};
+
+/** Directories are reached by descriptors, which have names of their own here. */
+const heldDirectories = "/proc/self/fd/";
+
+function nodeFlags(options: JcoCommandOptions): string[] {
+  const { descriptionFile, description } = options;
+  const held = process.platform === "linux" && description.preopens.length > 0 ? [heldDirectories] : [];
+  const reads = [...programFiles(options), ...description.preopens.map(({ host }) => below(host)), ...held];
+  const writes = description.preopens.filter(({ writable }) => writable).map(({ host }) => below(host));
+  return [
+    // stderr is the guest's.
+    "--no-warnings",
+    `--max-old-space-size=${heapMiB(options)}`,
+    "--permission",
+    ...reads.map((path) => `--allow-fs-read=${path}`),
+    ...[descriptionFile, ...writes, ...(writes.length > 0 ? held : [])].map((path) => `--allow-fs-write=${path}`),
+    // The network is served by a thread.
+    ...(description.network ? ["--allow-worker"] : []),
+  ];
+}
+
+/**
+ * Deno follows links out of the directories that it was permitted, and cannot hold one without being permitted everything: with
+ * directories, holding them is the better protection.
+ */
+function denoFlags(options: JcoCommandOptions): string[] {
+  const { descriptionFile, description } = options;
+  const heap = `--v8-flags=--max-old-space-size=${heapMiB(options)}`;
+  const common = ["run", "--quiet", "--no-prompt", "--no-lock", "--no-remote", heap];
+  if (description.preopens.length > 0) return [...common, "--allow-all"];
+  return [
+    ...common,
+    `--allow-read=${programFiles(options).map(listed).join(",")}`,
+    `--allow-write=${listed(descriptionFile)}`,
+    ...(description.network ? ["--allow-net", "--allow-env", "--allow-sys"] : []),
+  ];
+}
+
+/** What the host program itself reads. */
+function programFiles({ program, descriptionFile, description }: JcoCommandOptions): string[] {
+  return [below(rootOf(program)), below(description.directory), descriptionFile];
+}
+
+/** In which everything is that the program imports. */
+function rootOf(program: string): string {
+  return dirname(dirname(dirname(dirname(program))));
+}
+
+const below = (directory: string): string => (directory.endsWith(sep) ? directory : `${directory}${sep}`);
+
+/** A comma would end the path. */
+const listed = (path: string): string => path.replaceAll(",", ",,");
+
+/** What is not memory of the guest, but tables and objects that it makes, is in the engine's own heap. */
+function heapMiB({ memoryLimitBytes }: JcoCommandOptions): number {
+  return 128 + Math.ceil(memoryLimitBytes / 2 ** 20);
+}
+
+/** Beside this file as it is, and where the build puts it. */
+export function hostProgram(): string {
+  return fileURLToPath(
+    new URL(import.meta.url.endsWith(".ts") ? "./host.ts" : "../adapters/_wasm/jco/host.js", import.meta.url),
+  );
+}

@@ -1,0 +1,12 @@
+/** What is kept beside a transpiled guest, and the names under which the two are found. */
+
+export interface Manifest {
+  readonly kind: "module" | "component";
+  /** Interfaces that the guest imports, without versions. */
+  readonly imports: readonly string[];
+  /** To which its memories were capped. */
+  readonly memoryLimitBytes: number;
+}
+
+export const manifestFile = "manifest.json";
+export const entryFile = "guest.mjs";
