@@ -1,75 +1,55 @@
-/** A file or directory in a guest's hands. What a directory leads to is below it, and as writable as it is. */
+/** `wasi:filesystem`'s descriptor: a file or directory in a guest's hands. */
 
 import {
   type BigIntStats,
-  constants,
-  type Dir,
   fdatasyncSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
   futimesSync,
-  linkSync,
-  lstatSync,
-  lutimesSync,
-  mkdirSync,
-  opendirSync,
-  openSync,
-  readlinkSync,
-  renameSync,
-  rmdirSync,
   statSync,
-  unlinkSync,
   utimesSync,
 } from "node:fs";
-import { canHold, type HeldDirectory, holdEntry, holdPlace } from "../../../../host/held-directory.ts";
+import { canHold } from "../../../../host/held-directory.ts";
+import { type DescriptorFlags, Directory, type Opened, type OpenFlags } from "./directory.ts";
+import { DirectoryEntryStream } from "./directory-entries.ts";
 import { errorCode, told } from "./error-code.ts";
 import { hashOf, type NewTimestamp, statusOf, timeOf, typeOf } from "./file-status.ts";
-import { OpenFile } from "./open-file.ts";
-import { follow, type Reached } from "./paths.ts";
+import type { OpenFile } from "./open-file.ts";
+import type { FollowOptions } from "./paths.ts";
 import { InputStream, OutputStream } from "./streams.ts";
 
 interface PathFlags {
   readonly symlinkFollow?: boolean;
 }
 
-interface OpenFlags {
-  readonly create?: boolean;
-  readonly directory?: boolean;
-  readonly exclusive?: boolean;
-  readonly truncate?: boolean;
-}
-
-interface DescriptorFlags {
-  readonly read?: boolean;
-  readonly write?: boolean;
-  readonly fileIntegritySync?: boolean;
-  readonly dataIntegritySync?: boolean;
-  readonly mutateDirectory?: boolean;
-}
-
-type What =
-  | { readonly directory: HeldDirectory; readonly file?: never }
-  | { readonly file: OpenFile; readonly directory?: never };
-type Options = What & { readonly writable: boolean; readonly flags?: DescriptorFlags };
+/** As much as one call may ask to be read. */
+const mostBytes = 1024 * 1024;
 
 export class Descriptor {
-  readonly #directory: HeldDirectory | null;
+  readonly #directory: Directory | null;
   readonly #file: OpenFile | null;
   /** Whether anything may be changed by it; what a guest asks for in opening it is another matter. */
   readonly #writable: boolean;
   readonly #flags: DescriptorFlags;
+  #close: (() => void) | null;
 
-  constructor({ directory, file, writable, flags }: Options) {
-    this.#directory = directory ?? null;
+  constructor({
+    directory,
+    file,
+    writable,
+    flags,
+  }: Opened & { readonly writable: boolean; readonly flags?: DescriptorFlags }) {
+    this.#directory = directory === undefined ? null : new Directory(directory, writable);
     this.#file = file ?? null;
     this.#writable = writable;
     this.#flags = flags ?? { read: true, mutateDirectory: writable };
+    this.#close = file === undefined ? () => directory?.close() : file.use();
   }
 
   [Symbol.dispose](): void {
-    this.#file?.release();
-    this.#directory?.close();
+    this.#close?.();
+    this.#close = null;
   }
 
   // What is done with a file.
@@ -87,8 +67,8 @@ export class Descriptor {
   }
 
   read(length: bigint, offset: bigint): [Uint8Array, boolean] {
-    const bytes = told(() => this.#openFile().read(Math.min(Number(length), 1024 * 1024), offset));
-    return [bytes, bytes.length === 0];
+    const bytes = told(() => this.#openFile().read(Math.min(Number(length), mostBytes), offset));
+    return [bytes, length > 0n && bytes.length === 0];
   }
 
   write(bytes: Uint8Array, offset: bigint): bigint {
@@ -131,20 +111,18 @@ export class Descriptor {
   }
 
   isSameObject(other: Descriptor): boolean {
-    return told(() => {
-      const [mine, others] = [this.#stats(), other.#stats()];
-      return mine.dev === others.dev && mine.ino === others.ino;
-    });
+    const [mine, others] = [this.#stats(), other.#stats()];
+    return mine.dev === others.dev && mine.ino === others.ino;
   }
 
   setTimes(access: NewTimestamp, modification: NewTimestamp): void {
     told(() => {
-      this.#mayChange();
+      if (!this.#writable) throw "read-only";
       const stats = this.#stats();
       const [atime, mtime] = [timeOf(access, stats.atimeNs), timeOf(modification, stats.mtimeNs)];
       const fd = this.#file?.fd;
-      // By its path where that leads to nothing but the descriptor: Node's permissions refuse the other way.
-      if (fd === undefined) utimesSync(this.#openDirectory().path, atime, mtime);
+      if (fd === undefined) utimesSync(this.#openDirectory().held.path, atime, mtime);
+      // By a path that leads to nothing but the descriptor: Node's permissions refuse the other way.
       else if (canHold) utimesSync(`/proc/self/fd/${fd}`, atime, mtime);
       else futimesSync(fd, atime, mtime);
     });
@@ -153,123 +131,55 @@ export class Descriptor {
   // What is done with what a directory leads to.
 
   readDirectory(): DirectoryEntryStream {
-    return told(() => new DirectoryEntryStream(opendirSync(this.#openDirectory().path)));
+    return told(() => new DirectoryEntryStream(this.#openDirectory().held));
   }
 
-  openAt({ symlinkFollow = false }: PathFlags, path: string, open: OpenFlags, flags: DescriptorFlags): Descriptor {
-    return told(() => {
-      const changes = open.create || open.truncate || flags.write || flags.mutateDirectory;
-      if (changes && !this.#writable) throw "read-only";
-      return this.#follow(path, symlinkFollow, (reached) => this.#open(reached, open, flags));
-    });
+  openAt(how: PathFlags, path: string, open: OpenFlags, flags: DescriptorFlags): Descriptor {
+    const opened = told(() => this.#openDirectory().open(options(how, path), open, flags));
+    return new Descriptor({ ...opened, writable: this.#writable, flags });
   }
 
-  statAt({ symlinkFollow = false }: PathFlags, path: string) {
-    return told(() => this.#follow(path, symlinkFollow, (reached) => statusOf(statsOf(reached))));
+  statAt(how: PathFlags, path: string) {
+    return told(() => statusOf(this.#openDirectory().stats(options(how, path))));
   }
 
-  metadataHashAt({ symlinkFollow = false }: PathFlags, path: string) {
-    return told(() => this.#follow(path, symlinkFollow, (reached) => hashOf(statsOf(reached))));
+  metadataHashAt(how: PathFlags, path: string) {
+    return told(() => hashOf(this.#openDirectory().stats(options(how, path))));
   }
 
   readlinkAt(path: string): string {
-    return told(() => {
-      const link = this.#follow(path, false, ({ place, name }) => {
-        if (name === null) throw "invalid";
-        return readlinkSync(place);
-      });
-      // Where it leads on the host is none of the guest's business.
-      if (link.startsWith("/")) throw "not-permitted";
-      return link;
-    });
+    return told(() => this.#openDirectory().readLink(path));
   }
 
-  setTimesAt(
-    { symlinkFollow = false }: PathFlags,
-    path: string,
-    access: NewTimestamp,
-    modification: NewTimestamp,
-  ): void {
-    this.#change(path, symlinkFollow, (reached) => {
-      const stats = statsOf(reached);
-      const set = reached.name === null ? utimesSync : lutimesSync;
-      set(reached.place, timeOf(access, stats.atimeNs), timeOf(modification, stats.mtimeNs));
-    });
+  setTimesAt(how: PathFlags, path: string, access: NewTimestamp, modification: NewTimestamp): void {
+    told(() => this.#openDirectory().setTimes(options(how, path), access, modification));
   }
 
   createDirectoryAt(path: string): void {
-    this.#change(path, false, ({ name, place }) => {
-      if (name === null) throw "exist";
-      mkdirSync(place);
-    });
+    told(() => this.#openDirectory().create(path));
   }
 
   removeDirectoryAt(path: string): void {
-    this.#change(path, false, (reached) => rmdirSync(entryOf(reached)));
+    told(() => this.#openDirectory().remove(path));
   }
 
   unlinkFileAt(path: string): void {
-    this.#change(path, false, (reached) => unlinkSync(entryOf(reached)));
+    told(() => this.#openDirectory().unlink(path));
   }
 
-  /** Links are followed by every program that comes upon them later, inside and outside: no guest makes one, on any runtime. */
   symlinkAt(_target: string, path: string): void {
-    this.#change(path, false, () => {
-      throw "not-permitted";
-    });
+    told(() => this.#openDirectory().refuseLink(path));
   }
 
-  linkAt({ symlinkFollow = false }: PathFlags, path: string, target: Descriptor, newPath: string): void {
-    this.#change(path, symlinkFollow, (from) => {
-      target.#change(newPath, false, (to) => linkSync(entryOf(from), entryOf(to)));
-    });
+  linkAt(how: PathFlags, path: string, target: Descriptor, newPath: string): void {
+    told(() => this.#openDirectory().link(options(how, path), target.#openDirectory(), newPath));
   }
 
   renameAt(path: string, target: Descriptor, newPath: string): void {
-    this.#change(path, false, (from) => {
-      target.#change(newPath, false, (to) => renameSync(entryOf(from), entryOf(to, from)));
-    });
+    told(() => this.#openDirectory().rename(path, target.#openDirectory(), newPath));
   }
 
-  #follow<Result>(path: string, followsLast: boolean, use: (reached: Reached) => Result): Result {
-    return follow(this.#openDirectory(), { path, followsLast }, use);
-  }
-
-  #change(path: string, followsLast: boolean, use: (reached: Reached) => void): void {
-    told(() => {
-      this.#mayChange();
-      this.#follow(path, followsLast, use);
-    });
-  }
-
-  #mayChange(): void {
-    if (!this.#writable) throw "read-only";
-  }
-
-  #open(reached: Reached, open: OpenFlags, flags: DescriptorFlags): Descriptor {
-    const found = reached.name === null || isDirectory(reached.place);
-    if (found) {
-      if (open.create && open.exclusive) throw "exist";
-      if (flags.write || open.truncate) throw "is-directory";
-      const { directory, name } = reached;
-      return new Descriptor({
-        directory:
-          name === null ? holdPlace(canHold ? `${directory.path}/.` : directory.path) : holdEntry(directory, name),
-        writable: this.#writable,
-        flags,
-      });
-    }
-    if (open.directory) {
-      // What is not there is that, rather than no directory.
-      lstatSync(reached.place);
-      throw "not-directory";
-    }
-    if (reached.endsAsDirectory) throw "not-directory";
-    const fd = openSync(reached.place, openFlagsOf(open, flags));
-    return new Descriptor({ file: new OpenFile(fd), writable: this.#writable, flags });
-  }
-
-  #openDirectory(): HeldDirectory {
+  #openDirectory(): Directory {
     if (this.#directory === null) throw "not-directory";
     return this.#directory;
   }
@@ -280,21 +190,21 @@ export class Descriptor {
   }
 
   #writableFile(): OpenFile {
-    this.#mayChange();
+    if (!this.#writable) throw "read-only";
     if (!this.#flags.write) throw "bad-descriptor";
     return this.#openFile();
   }
 
   #stats(): BigIntStats {
-    const fd = this.#file?.fd ?? this.#openDirectory().fd;
-    return fd === null ? statSync(this.#openDirectory().path, { bigint: true }) : fstatSync(fd, { bigint: true });
+    if (this.#file !== null) return fstatSync(this.#file.fd, { bigint: true });
+    const { fd, path } = this.#openDirectory().held;
+    return fd === null ? statSync(path, { bigint: true }) : fstatSync(fd, { bigint: true });
   }
 
   #flush(flush: (fd: number) => void): void {
-    const fd = this.#file?.fd;
-    if (fd === undefined) return;
+    if (this.#file === null) return;
     try {
-      flush(fd);
+      flush(this.#file.fd);
     } catch (error) {
       // Node's permissions refuse it. What was written is with the kernel already.
       const code = errorCode(error);
@@ -303,53 +213,6 @@ export class Descriptor {
   }
 }
 
-/** The entries of a directory, read one after the other. */
-export class DirectoryEntryStream {
-  readonly #directory: Dir;
-
-  constructor(directory: Dir) {
-    this.#directory = directory;
-  }
-
-  readDirectoryEntry(): { name: string; type: string } | undefined {
-    return told(() => {
-      const entry = this.#directory.readSync();
-      return entry === null ? undefined : { name: entry.name, type: typeOf(entry) };
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.#directory.closeSync();
-  }
-}
-
-function statsOf({ name, place, directory }: Reached): BigIntStats {
-  if (name !== null) return lstatSync(place, { bigint: true });
-  return directory.fd === null ? statSync(place, { bigint: true }) : fstatSync(directory.fd, { bigint: true });
-}
-
-function isDirectory(place: string): boolean {
-  return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-/** @param beside may be a directory in this one's place */
-function entryOf({ name, place, endsAsDirectory }: Reached, beside?: Reached): string {
-  // The directory itself has no name that the guest could change.
-  if (name === null) throw "invalid";
-  if (endsAsDirectory && !isDirectory(place) && !(beside && isDirectory(beside.place))) throw "not-directory";
-  return place;
-}
-
-function openFlagsOf(open: OpenFlags, flags: DescriptorFlags): number {
-  const access = flags.write ? (flags.read ? constants.O_RDWR : constants.O_WRONLY) : constants.O_RDONLY;
-  return (
-    access |
-    (open.create ? constants.O_CREAT : 0) |
-    (open.exclusive ? constants.O_EXCL : 0) |
-    (open.truncate ? constants.O_TRUNC : 0) |
-    (flags.fileIntegritySync ? (constants.O_SYNC ?? 0) : 0) |
-    (flags.dataIntegritySync ? (constants.O_DSYNC ?? 0) : 0) |
-    (constants.O_NOFOLLOW ?? 0) |
-    (constants.O_NOCTTY ?? 0)
-  );
+function options({ symlinkFollow = false }: PathFlags, path: string): FollowOptions {
+  return { path, followsLast: symlinkFollow };
 }

@@ -1,20 +1,28 @@
 /** A file that a descriptor and the streams made from it share, and that is closed with the last of them. */
 
-import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { always } from "./poll.ts";
 import type { Sink, Source } from "./streams.ts";
 
 export class OpenFile {
   readonly fd: number;
-  #users = 1;
+  #users = 0;
 
-  constructor(fd: number) {
-    this.fd = fd;
+  /** @param flags as of open(2) */
+  constructor(place: string, flags: number) {
+    this.fd = openSync(place, flags);
   }
 
-  release(): void {
-    this.#users -= 1;
-    if (this.#users === 0) closeSync(this.fd);
+  /** Counts one more user; answers how that one lets go of the file. */
+  use(): () => void {
+    this.#users += 1;
+    let uses = true;
+    return () => {
+      if (!uses) return;
+      uses = false;
+      this.#users -= 1;
+      if (this.#users === 0) closeSync(this.fd);
+    };
   }
 
   /** @returns nothing at the end of the file */
@@ -38,7 +46,7 @@ export class OpenFile {
         return bytes.length === 0 ? null : bytes;
       },
       subscribe: always,
-      close: this.#share(),
+      close: this.use(),
     };
   }
 
@@ -49,12 +57,7 @@ export class OpenFile {
         this.write(bytes, position);
         if (position !== null) position += BigInt(bytes.length);
       },
-      close: this.#share(),
+      close: this.use(),
     };
-  }
-
-  #share(): () => void {
-    this.#users += 1;
-    return () => this.release();
   }
 }

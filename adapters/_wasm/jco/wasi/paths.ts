@@ -1,7 +1,7 @@
 /** Follows a guest's path from a directory that it was given, and never out of it, whoever changes what is inside meanwhile. */
 
 import { linkAt } from "../../../../host/directory-walk.ts";
-import { type HeldDirectory, holdEntry } from "../../../../host/held-directory.ts";
+import { canHold, type HeldDirectory, holdEntry, holdPlace } from "../../../../host/held-directory.ts";
 
 /** What a path has come to. */
 export interface Reached {
@@ -60,6 +60,11 @@ export function follow<Result>(
   } finally {
     for (const directory of entered) directory.close();
   }
+}
+
+/** The same directory, to be let go of by itself. */
+export function heldAgain(directory: HeldDirectory): HeldDirectory {
+  return holdPlace(canHold ? `${directory.path}/.` : directory.path);
 }
 
 function lastStep(here: HeldDirectory, name: string, follows: boolean): string | null {
