@@ -31,13 +31,15 @@ const flags: Readonly<Record<JcoCommandOptions["runtime"], (options: JcoCommandO
   deno: denoFlags,
 };
 
-/** Directories are reached by descriptors, which have names of their own here. */
+/** Directories are reached by descriptors, which have names of their own here; so is a stdin that does not wait. */
 const heldDirectories = "/proc/self/fd/";
 
 function nodeFlags(options: JcoCommandOptions): string[] {
   const { descriptionFile, description } = options;
-  const held = process.platform === "linux" && description.preopens.length > 0 ? [heldDirectories] : [];
-  const reads = [...programFiles(options), ...description.preopens.map(({ host }) => below(host)), ...held];
+  const isLinux = process.platform === "linux";
+  const held = isLinux && description.preopens.length > 0 ? [heldDirectories] : [];
+  const stdin = isLinux ? [`${heldDirectories}0`] : [];
+  const reads = [...programFiles(options), ...description.preopens.map(({ host }) => below(host)), ...held, ...stdin];
   const writes = description.preopens.filter(({ writable }) => writable).map(({ host }) => below(host));
   return [
     // stderr is the guest's.
