@@ -8,13 +8,16 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 
 /**
  * Packages of which what is used goes into the bundle: every start needs them, and finding one in node_modules takes as long as
  * a command. They stay dependencies, valibot for its types, and their licences travel along.
  */
 const inlined = ["valibot", "fastest-levenshtein"];
+
+/** Run as processes of their own. */
+const programs = ["adapters/_wasm/jco/host.ts"];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = join(root, "node_modules", ".bin", "tsc");
@@ -44,27 +47,34 @@ rmSync(join(root, "dist"), { recursive: true, force: true });
 const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
 if (status === 0) {
   const { files }: { files: string[] } = JSON.parse(readFileSync(join(root, "tsconfig.build.json"), "utf8"));
-  const manifest: { dependencies: Record<string, string> } = JSON.parse(
+  const manifest: Record<"dependencies" | "optionalDependencies", Record<string, string>> = JSON.parse(
     readFileSync(join(root, "package.json"), "utf8"),
   );
-  await build({
+  const packages = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  const external = packages.filter((name) => !inlined.includes(name));
+  // Names stay, for whoever reads a stack trace.
+  const common = {
     absWorkingDir: root,
-    entryPoints: files,
     outbase: ".",
     outdir: "dist",
     bundle: true,
-    splitting: true,
     format: "esm",
     platform: "node",
     target: "es2024",
-    external: Object.keys(manifest.dependencies).filter((name) => !inlined.includes(name)),
-    // Names stay, for whoever reads a stack trace.
+    external,
     minifyWhitespace: true,
     minifySyntax: true,
+    logLevel: "warning",
+  } satisfies BuildOptions;
+  await build({
+    ...common,
+    entryPoints: files,
+    splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     plugins: [wholeCore],
-    logLevel: "warning",
   });
+  // Programs that are started for each command: a file for each, with nothing in it that it does not use.
+  await build({ ...common, entryPoints: programs });
   chmodSync(join(root, "dist", "cli.js"), 0o755);
   for (const name of inlined)
     copyFileSync(join(root, "node_modules", name, "LICENSE.md"), join(root, "dist", `LICENSE-${name}.md`));

@@ -1,5 +1,6 @@
 /** The command line that runs the host program on a runtime, with as little of the machine as the runtime can be held to. */
 
+import { createRequire } from "node:module";
 import { dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { RunDescription } from "./run-description.ts";
@@ -72,7 +73,14 @@ function denoFlags(options: JcoCommandOptions): string[] {
 
 /** What the host program itself reads. */
 function programFiles({ program, descriptionFile, description }: JcoCommandOptions): string[] {
-  return [below(rootOf(program)), below(description.directory), descriptionFile];
+  const shim = description.network ? [below(packagesOf("@bytecodealliance/preview2-shim"))] : [];
+  return [below(rootOf(program)), below(description.directory), descriptionFile, ...shim];
+}
+
+/** The directory of packages in which one was installed. */
+function packagesOf(name: string): string {
+  const path = createRequire(import.meta.url).resolve(name);
+  return path.slice(0, path.lastIndexOf(`${sep}node_modules${sep}`) + `${sep}node_modules`.length);
 }
 
 /** In which everything is that the program imports. */
