@@ -19,22 +19,29 @@ const ownPageSize = 0x08;
 const hasMaximum = 0x01;
 const usualPageBits = 16n;
 
+export interface CapOptions {
+  /** Of all memories together. */
+  readonly limitBytes: number;
+  /** What something else than the module takes of its memory, which then grows by so much more than it says itself. */
+  readonly lodgerBytes?: number;
+}
+
 /**
  * Caps every memory that the modules define, so that together they stay below the limit. What the minimums leave of it is
  * shared out evenly.
  *
- * @param limitBytes of all memories together
  * @throws Error where the minimums alone are above the limit.
  */
-export function capMemories(modules: readonly Uint8Array[], limitBytes: number): Uint8Array[] {
+export function capMemories(modules: readonly Uint8Array[], { limitBytes, lodgerBytes = 0 }: CapOptions): Uint8Array[] {
   const memories = modules.flatMap((module) => definedMemories(module));
-  const needed = memories.reduce((sum, memory) => sum + (memory.minimum << memory.pageBits), 0n);
-  const limit = BigInt(limitBytes);
+  const minimums = memories.reduce((sum, memory) => sum + (memory.minimum << memory.pageBits), 0n);
+  const [limit, extra] = [BigInt(limitBytes), BigInt(lodgerBytes)];
+  const needed = minimums + extra * BigInt(memories.length);
   if (needed > limit) {
     throw new Error(`It asks for ${inMiB(needed)} MiB of memory at its start, and its limit is ${inMiB(limit)} MiB`);
   }
-  const share = memories.length === 0 ? 0n : (limit - needed) / BigInt(memories.length);
-  return modules.map((module) => rewrite(module, share));
+  const share = memories.length === 0 ? 0n : (limit - minimums) / BigInt(memories.length);
+  return modules.map((module) => rewrite(module, { share, extra }));
 }
 
 /** The memories that a core module does not define itself, as `MODULE.NAME`. */
@@ -69,14 +76,21 @@ function readLimits(reader: Reader): Limits {
   return { flags, minimum, maximum, pageBits };
 }
 
-/** @param share bytes by which each memory may grow */
-function rewrite(module: Uint8Array, share: bigint): Uint8Array {
+/** In bytes. */
+interface Growth {
+  /** By which each memory may grow. */
+  readonly share: bigint;
+  /** By which its own maximum is raised. */
+  readonly extra: bigint;
+}
+
+function rewrite(module: Uint8Array, growth: Growth): Uint8Array {
   for (const { id, start, bytes } of sectionsOf(module)) {
     if (id !== memorySection) continue;
     const memories = readMemories(bytes);
     const contents = Uint8Array.from([
       ...encodeNumber(BigInt(memories.length)),
-      ...memories.flatMap((memory) => encodeLimits(memory, share)),
+      ...memories.flatMap((memory) => encodeLimits(memory, growth)),
     ]);
     const header = Uint8Array.from([memorySection, ...encodeNumber(BigInt(contents.length))]);
     const after = bytes.byteOffset - module.byteOffset + bytes.length;
@@ -85,12 +99,13 @@ function rewrite(module: Uint8Array, share: bigint): Uint8Array {
   return module;
 }
 
-function encodeLimits({ flags, minimum, maximum, pageBits }: Limits, share: bigint): number[] {
-  const cap = minimum + (share >> pageBits);
+function encodeLimits({ flags, minimum, maximum, pageBits }: Limits, { share, extra }: Growth): number[] {
+  let cap = minimum + (share >> pageBits);
+  if (maximum !== null && maximum + (extra >> pageBits) < cap) cap = maximum + (extra >> pageBits);
   return [
     flags | hasMaximum,
     ...encodeNumber(minimum),
-    ...encodeNumber(maximum === null || cap < maximum ? cap : maximum),
+    ...encodeNumber(cap),
     ...(flags & ownPageSize ? encodeNumber(pageBits) : []),
   ];
 }

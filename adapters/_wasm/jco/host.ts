@@ -58,7 +58,7 @@ async function load(run: RunDescription): Promise<Guest> {
     run,
     exit: leave,
     sees: (bytes) => {
-      tail = Uint8Array.from([...tail, ...bytes.subarray(-tailBytes)]).subarray(-tailBytes);
+      tail = Buffer.concat([tail, bytes.subarray(-tailBytes)]).subarray(-tailBytes);
     },
   });
   const guest = await glue.instantiate(
@@ -92,12 +92,16 @@ function start(guest: Guest): never {
   } catch (error) {
     // A result, and no trap.
     if (error instanceof Error && "payload" in error) leave(1);
-    tell(`${trapPrefix}${messageOf(error).replace(/^wasm trap: /, "")}`);
+    tellTrap(error);
     const evidence = memoryEvidence({ bytes: guest.bytes(), limitBytes: guest.limitBytes, said: guest.said() });
     if (evidence !== null) tell(`${memoryPrefix}${evidence}`);
     leave(trapExitCode);
   }
   leave(0);
+}
+
+function tellTrap(error: unknown): void {
+  tell(`${trapPrefix}${messageOf(error).replace(/^wasm trap: /, "")}`);
 }
 
 /** The generated code looks at a variable at every step, which is slow, and not permitted everywhere. */
@@ -112,6 +116,11 @@ try {
   hideEnvironment();
   guest = await load(run);
 } catch (error) {
+  // Code of the guest's runs as its modules are put together.
+  if (error instanceof WebAssembly.RuntimeError) {
+    tellTrap(error);
+    leave(trapExitCode);
+  }
   tell(`${hostFailurePrefix}${messageOf(error)}`);
   leave(hostFailureExitCode);
 }

@@ -34,7 +34,7 @@ export async function transpile(bytes: Uint8Array, options: TranspileOptions): P
   if (odd !== undefined) throw new Error(`It imports or exports ${JSON.stringify(odd)}, which is no name`);
   checkWorld({ imports, exports: exports.map(([name]) => name) });
   const manifest: Manifest = { kind, imports, memoryLimitBytes };
-  return { files: { ...withCaps(files, memoryLimitBytes), [manifestFile]: encoder.encode(JSON.stringify(manifest)) } };
+  return { files: { ...withCaps(files, options), [manifestFile]: encoder.encode(JSON.stringify(manifest)) } };
 }
 
 const encoder = new TextEncoder();
@@ -58,11 +58,16 @@ async function componentOf(module: Uint8Array): Promise<Uint8Array> {
   return await jco.componentNew(module, [["wasi_snapshot_preview1", adapter]]);
 }
 
-function withCaps(files: Readonly<Record<string, Uint8Array>>, limitBytes: number): Record<string, Uint8Array> {
+/** Of a module's memory: what the adapter grows it by, before the module begins. */
+const adapterBytes = 2 * 65_536;
+
+type Files = Readonly<Record<string, Uint8Array>>;
+
+function withCaps(files: Files, { kind, memoryLimitBytes }: TranspileOptions): Record<string, Uint8Array> {
   const modules = Object.keys(files).filter((name) => name.endsWith(".wasm"));
   const capped = capMemories(
     modules.map((name) => files[name] ?? new Uint8Array()),
-    limitBytes,
+    { limitBytes: memoryLimitBytes, lodgerBytes: kind === "module" ? adapterBytes : 0 },
   );
   const entry = files["guest.js"];
   if (entry === undefined) throw new Error("jco made no JavaScript of it");
