@@ -37,7 +37,8 @@ test("every file that ARCHITECTURE.md has a line for is there", () => {
 });
 
 test("every dependency says in ARCHITECTURE.md why it is there", () => {
-  const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
+  const { dependencies, optionalDependencies, devDependencies } = manifest;
+  const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
   expect(packages.filter((name) => !firstCells.includes(name))).toEqual([]);
   const told = firstCells.filter((name) => /^(@[a-z.-]+\/)?[a-z0-9.-]+$/.test(name) && !name.includes("."));
   expect(told.filter((name) => !packages.includes(name))).toEqual([]);

@@ -59,7 +59,7 @@ describe("what is refused", () => {
       "a memory that starts above the limit",
       "module",
       `(module (memory (export "memory") 2000) ${command})`,
-      "asks for 125 MiB",
+      "asks for 125.2 MiB",
     ],
     ["a memory from elsewhere", "module", `(module (import "env" "m" (memory 1)) ${command})`, '"env.m"'],
     ["a core module that is no command", "module", '(module (memory (export "memory") 1))', "_start"],
