@@ -17,7 +17,7 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 const inlined = ["valibot", "fastest-levenshtein"];
 
 /** Run as processes of their own. */
-const programs = ["adapters/_wasm/jco/host.ts"];
+const programs = ["adapters/_wasm/jco/host.ts", "adapters/_wasm/jco/transpile-program.ts"];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = join(root, "node_modules", ".bin", "tsc");

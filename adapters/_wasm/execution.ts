@@ -152,7 +152,7 @@ function follow(child: Execution, { plan, engine, module, collect, release }: Fo
   const stderr = watchStderr(child.stderr);
   const ended = child.ended.then(
     async (exit): Promise<Exit> => {
-      if (exit.kind !== "exited" || exit.code === 0) return exit;
+      if (exit.kind === "exited" ? exit.code === 0 : exit.kind !== "signaled") return exit;
       const words = await stderr.settle();
       const { warnings = [], ...kind } = engine.ending({ exit, kind: module.binary.kind, ...words });
       return { ...kind, warnings: [...(exit.warnings ?? []), ...warnings] };

@@ -24,12 +24,15 @@ export interface GuardParts extends BackendContext {
 
 type Granted = Pick<ExecutionPlan, "grants" | "network">;
 
-/** @param shown what an engine needs besides what guests are granted: its program, and what it has compiled */
-export async function prepareGuards(parts: GuardParts, shown: readonly string[]): Promise<Guards> {
+/**
+ * @param parts `null` where no engine needs any
+ * @param shown what an engine needs besides what guests are granted: its program, and what it has compiled
+ */
+export async function prepareGuards(parts: GuardParts | null, shown: readonly string[]): Promise<Guards> {
   const guards = new Map<string, Guard>();
-  for (const granted of everyGrant(parts)) {
+  for (const granted of parts === null ? [] : everyGrant(parts)) {
     if (guards.has(keyOf(granted)) || granted.grants.every(({ writable }) => writable)) continue;
-    guards.set(keyOf(granted), await prepareGuard(parts, granted, shown));
+    guards.set(keyOf(granted), await prepareGuard(parts as GuardParts, granted, shown));
   }
   return {
     adapters: [...guards.values()].flatMap(({ adapter }) => (adapter === null ? [] : [adapter])),

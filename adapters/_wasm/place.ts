@@ -1,5 +1,6 @@
 /** Engines that answered, and what they need of this machine: the place where guests run. */
 
+import { readFileSync } from "node:fs";
 import type { BackendFactory } from "../../src/backend.ts";
 import { amendConfig } from "../../src/config.ts";
 import { messageOf } from "../../src/errors.ts";
@@ -14,8 +15,10 @@ import { processPlan, startWasm, type WasmParts } from "./execution.ts";
 import { exitModule } from "./exit-note.ts";
 import type { FoundProgram, FoundPrograms } from "./find-programs.ts";
 import { type GuardParts, prepareGuards } from "./guards.ts";
+import { jcoEngine } from "./jco-engine.ts";
 import { lowerWasm, type WasmFacts } from "./lower.ts";
 import { createModuleCache } from "./modules.ts";
+import { thisRuntime } from "./this-runtime.ts";
 import { compileCommand, wasmtimeEngine } from "./wasmtime.ts";
 
 export interface WasmPlace extends Pick<RuntimeAdapter, "lower" | "start"> {
@@ -43,7 +46,11 @@ export async function prepareWasm(parts: WasmPlaceParts): Promise<WasmPlace> {
     programs.found.map((found) => askEngine(found, { processes, owner: host.owner }, store)),
   );
   const engines = asked.flatMap(({ engine }) => (engine === null ? [] : [engine]));
-  const guards = await prepareGuards(parts, [...engines.map(({ program }) => program), store.directory]);
+  const unguarded = engines.filter(({ keepsReadOnly }) => !keepsReadOnly);
+  const guards = await prepareGuards(unguarded.length === 0 ? null : parts, [
+    ...unguarded.map(({ program }) => program),
+    store.directory,
+  ]);
   const close = async () => {
     await Promise.all([processes, ...guards.adapters].map((adapter) => adapter.close?.()));
     store.close();
@@ -77,27 +84,47 @@ interface Asked {
 const mostCompileMs = 120_000;
 const mostVersionMs = 10_000;
 
-async function askEngine({ engine, program }: FoundProgram, host: EngineHost, store: ArtifactStore): Promise<Asked> {
+async function askEngine(found: FoundProgram, host: EngineHost, store: ArtifactStore): Promise<Asked> {
+  const { engine: name, program } = found;
   try {
-    const command = { argv: [program, "--version"], env: {} } as const;
-    const { stdout, stderr, timedOut } = await runEngine(host, { command, directory: null, timeoutMs: mostVersionMs });
-    const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0];
-    if (version === undefined)
-      throw new Error(timedOut ? "it does not answer" : `it says ${JSON.stringify(stdout || stderr)}`);
-    const exitArtifact = await store.get(`${engine}-${version}-exit`, (directory) =>
-      compileModule(host, {
-        ...{ engine, command: compileCommand(program), name: "for exit codes", bytes: exitModule(), directory },
-        timeoutMs: mostVersionMs,
-      }),
-    );
-    return { engine: wasmtimeEngine(program, version, exitArtifact), said: `${engine} ${version}` };
+    const engine = name === "jco" ? openJco(program) : await openWasmtime(program, host, store);
+    return { engine, said: `${name} ${engine.version}` };
   } catch (error) {
     return { engine: null, said: `${program} does not work: ${messageOf(error)}` };
   }
 }
 
+/** @param manifest of jco's package */
+function openJco(manifest: string): Engine {
+  const runtime = thisRuntime();
+  if (runtime === null) throw new Error("this runtime cannot start another of its kind");
+  const { version } = JSON.parse(readFileSync(manifest, "utf8"));
+  return jcoEngine({ runtime: runtime.name, executable: runtime.executable, version: String(version) });
+}
+
+async function openWasmtime(program: string, host: EngineHost, store: ArtifactStore): Promise<Engine> {
+  const command = { argv: [program, "--version"], env: {} } as const;
+  const { stdout, stderr, timedOut } = await runEngine(host, { command, directory: null, timeoutMs: mostVersionMs });
+  const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0];
+  if (version === undefined)
+    throw new Error(timedOut ? "it does not answer" : `it says ${JSON.stringify(stdout || stderr)}`);
+  const exitArtifact = await store.get(`wasmtime-${version}-exit`, (directory) =>
+    compileModule(host, {
+      ...{
+        engine: "wasmtime",
+        command: compileCommand(program),
+        name: "for exit codes",
+        bytes: exitModule(),
+        directory,
+      },
+      timeoutMs: mostVersionMs,
+    }),
+  );
+  return wasmtimeEngine(program, version, exitArtifact);
+}
+
 function availabilityOf(asked: readonly Asked[]): Availability {
   const said = asked.map((one) => one.said).join("; ");
   if (asked.some(({ engine }) => engine !== null)) return { available: true, details: said };
-  return { available: false, reason: said, remedy: "Mend that, or name another in runtime.wasm.wasmtime_program" };
+  return { available: false, reason: said, remedy: "Mend that, or choose another engine" };
 }

@@ -11,6 +11,9 @@ const killNumber = 9;
 const wantOfMemory =
   /memory allocation of \d+ bytes failed|out of memory|cannot enlarge memory|std::bad_alloc|forcing trap when growing memory/i;
 
+/** The guest, or its engine, gave up for want of memory. */
+export const outOfMemory: ExitKind = { kind: "out_of_memory", number: killNumber };
+
 /**
  * @example
  * ```ts
@@ -20,7 +23,7 @@ const wantOfMemory =
  * @param lastWords the end of stderr, where guests tell why they gave up. A guest that lies there says it of itself.
  */
 export function trapped(what: string, lastWords: string): ExitKind & { readonly warnings?: readonly Warning[] } {
-  if (wantOfMemory.test(lastWords)) return { kind: "out_of_memory", number: killNumber };
+  if (wantOfMemory.test(lastWords)) return outOfMemory;
   const message = `The guest was ended by a trap: ${what}`;
   return { kind: "exited", code: 128 + abortNumber, warnings: [{ code: "trapped", message }] };
 }

@@ -22,10 +22,11 @@ if (obstacle === null) {
     remove();
     reportMatrix();
   });
-  for (const kind of ["wasip1", "wasip2"] as const)
-    registerContract(
-      { describe, it, skip: (title, reason) => it(title, ({ skip }) => skip(reason)) },
-      wasmTarget(scratch, { engine: "wasmtime", kind }),
-      isPatient || (isWhole && kind === "wasip1") ? contractCases : some,
-    );
+  for (const engine of ["wasmtime", "jco"] as const)
+    for (const kind of ["wasip1", "wasip2"] as const)
+      registerContract(
+        { describe, it, skip: (title, reason) => it(title, ({ skip }) => skip(reason)) },
+        wasmTarget(scratch, { engine, kind }),
+        isPatient || (isWhole && engine === "wasmtime" && kind === "wasip1") ? contractCases : some,
+      );
 }

@@ -38,6 +38,13 @@ test("Node may read and write what the guest may, and its own program", () => {
   expect(argv.slice(-2)).toEqual([own.program, own.descriptionFile]);
 });
 
+test("Node is told the outermost of directories alone: with one inside of another it takes neither", () => {
+  const preopens = ["/work", "/work/part", "/works"].map((host) => ({ host, guest: host, writable: true }));
+  const argv = jcoCommand({ ...own, runtime: "node", description: { ...nothing, preopens } });
+  const written = argv.filter((arg) => arg.startsWith("--allow-fs-write=/work"));
+  expect(written).toEqual(["--allow-fs-write=/work/", "--allow-fs-write=/works/"]);
+});
+
 test("Deno has no permission but for its program, and holds directories where there are any", () => {
   const argv = command("deno", nothing);
   expect(argv.filter((arg) => arg.startsWith("--allow"))).toEqual([

@@ -7,7 +7,7 @@ import { createRuntime, type Runtime } from "../../mod.ts";
 import { wasmtimeProgram } from "../rig/wasm/place.ts";
 
 /** Engines that the tests are run with. */
-export const engines = ["wasmtime"] as const;
+export const engines = ["wasmtime", "jco"] as const;
 export type TestedEngine = (typeof engines)[number];
 
 /** Keys of `[runtime.wasm]`, and other tables. */
@@ -44,4 +44,16 @@ export function scratchDirectory(): { readonly path: string; make(name: string):
     },
     remove: () => rmSync(path, { recursive: true, force: true }),
   };
+}
+
+/** Makes something while the user's cache is another. */
+export async function withCache<Made>(directory: string, make: () => Promise<Made>): Promise<Made> {
+  const before = process.env["XDG_CACHE_HOME"];
+  process.env["XDG_CACHE_HOME"] = directory;
+  try {
+    return await make();
+  } finally {
+    if (before === undefined) delete process.env["XDG_CACHE_HOME"];
+    else process.env["XDG_CACHE_HOME"] = before;
+  }
 }

@@ -1,15 +1,21 @@
 /** How guests end: codes, traps, time and memory, on every engine. */
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import type { Runtime } from "../../mod.ts";
 import { need } from "../fixtures/needed.ts";
+import { runtimeName } from "../fixtures/runtimes.ts";
 import { guest, wasmObstacle } from "../rig/wasm/place.ts";
-import { engines, wasmRuntime } from "./backend-target.ts";
+import { engines, wasmRuntime, withCache } from "./backend-target.ts";
 
 const obstacle = wasmObstacle();
 test("an engine and guests are there", (context) => need(context, obstacle));
 
 const mib = 1024 * 1024;
+const emptyCache = mkdtempSync(join(tmpdir(), "prx-wasm-cache-"));
+afterAll(() => rmSync(emptyCache, { recursive: true, force: true }));
 
 describe.skipIf(obstacle !== null).each(engines)("%s", (engine) => {
   let runtime: Runtime;
@@ -34,12 +40,13 @@ describe.skipIf(obstacle !== null).each(engines)("%s", (engine) => {
     expect((await run("wat/exit-with", [String(code)])).exitCode).toBe(told);
   });
 
-  it("a guest that has closed its stderr has small codes and 1", async () => {
-    expect(await run("wat/close-stderr")).toMatchObject({ outcome: "completed", exitCode: 1, stderr: "" });
+  it("a guest that has closed its stderr has its code by jco, and by wasmtime small ones and 1", async () => {
+    const exitCode = engine === "jco" ? 200 : 1;
+    expect(await run("wat/close-stderr")).toMatchObject({ outcome: "completed", exitCode, stderr: "" });
   });
 
   it.each([
-    ["unreachable", /unreachable/],
+    ["unreachable", /unreachable/i],
     ["recursion", /stack/],
   ])("%s is a trap", async (name, says) => {
     const output = await run(`wat/${name}`);
@@ -76,18 +83,31 @@ describe.skipIf(obstacle !== null).each(engines)("%s", (engine) => {
   });
 
   it("a module that takes longer to compile than guests may run is given up, and not run", async () => {
-    await using hasty = await wasmRuntime(engine, { wasm: { timeout_secs: 0.7 } });
+    // What an earlier run of the tests has compiled is elsewhere.
+    await using hasty = await withCache(emptyCache, () =>
+      wasmRuntime(engine, { wasm: { timeout_secs: engine === "jco" ? 0.1 : 0.7 } }),
+    );
     await expect(hasty.execute(guest("wat/slow-to-compile"))).rejects.toMatchObject({
       ...{ code: "start_timeout", started: "no" },
     });
   });
 
-  it.each(["grow-memory", "two-memories"])("%s: all memories together stay within the limit", async (name) => {
-    expect(await run(`wat/${name}`)).toMatchObject({ outcome: "completed", exitCode: 0 });
+  it("a memory stays within the limit", async () => {
+    expect(await run("wat/grow-memory")).toMatchObject({ outcome: "completed", exitCode: 0 });
   });
 
-  it("a table does not grow for ever", async () => {
-    expect(await run("wat/grow-table", [], { timeoutMs: 20_000 })).toMatchObject({ outcome: "completed", exitCode: 0 });
+  it("several memories stay within the limit together, where an engine has several", async () => {
+    const running = run("wat/two-memories");
+    if (engine === "jco") await expect(running).rejects.toMatchObject({ code: "not_executable" });
+    else expect(await running).toMatchObject({ outcome: "completed", exitCode: 0 });
+  });
+
+  it("a table does not grow for ever", async ({ skip }) => {
+    if (engine === "jco" && runtimeName === "bun") skip("Bun has no limit for its own heap");
+    const output = await run("wat/grow-table", [], { timeoutMs: 20_000 });
+    // In the engine's own heap, which has a limit too.
+    if (engine === "jco") expect(output).toMatchObject({ outcome: "out_of_memory" });
+    else expect(output).toMatchObject({ outcome: "completed", exitCode: 0 });
   });
 
   it("want of memory is told as such", async () => {

@@ -184,8 +184,8 @@ describe.skipIf(obstacle !== null).each(engines)("%s", (engine) => {
         ({ stdout }) => stdout,
         (error: Error) => error.message,
       );
-      // In the middle of a start.
-      await new Promise((resolve) => setTimeout(resolve, turn % 10));
+      // In the middle of a start, which takes the engines between 10 and some hundred milliseconds.
+      await new Promise((resolve) => setTimeout(resolve, turn ** 2));
       renameSync(inner, `${inner}-moved`);
       symlinkSync(outside, inner);
       seen.add(await running);

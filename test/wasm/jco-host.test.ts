@@ -43,7 +43,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 async function build(kind: Kind): Promise<string | null> {
   if (cannotCompile(kind) !== null) return null;
-  const { files } = await transpile(probeGuest(kind), { kind, memoryLimitBytes });
+  const { files } = await transpile(probeGuest(kind), { kind });
   const directory = join(root, kind);
   mkdirSync(directory);
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(directory, name), bytes);
@@ -63,7 +63,14 @@ function commandOf(
 ): string[] {
   runs += 1;
   const descriptionFile = join(root, `run-${runs}.json`);
-  const description = { directory: directories[kind] ?? "", args: ["probe", ...args], env, preopens, network };
+  const description = {
+    directory: directories[kind] ?? "",
+    args: ["probe", ...args],
+    env,
+    preopens,
+    network,
+    memoryLimitBytes,
+  };
   writeFileSync(descriptionFile, JSON.stringify(description), { mode: 0o600 });
   const own = { runtime: runtimeName, executable: process.execPath, program: hostProgram() } as const;
   return jcoCommand({ ...own, descriptionFile, description, memoryLimitBytes });

@@ -14,13 +14,14 @@ export interface JcoCommandOptions {
   /** Where the description stands, which is not repeated on the command line: it holds the environment. */
   readonly descriptionFile: string;
   readonly description: Pick<RunDescription, "directory" | "preopens" | "network">;
-  readonly memoryLimitBytes: number;
+  /** `null`: no limit. */
+  readonly memoryLimitBytes: number | null;
 }
 
 /**
  * Program and arguments. The working directory must be one that guests cannot write to: Bun takes settings from it.
  */
-export function jcoCommand(options: JcoCommandOptions): string[] {
+export function jcoCommand(options: JcoCommandOptions): [string, ...string[]] {
   const { runtime, executable, program, descriptionFile } = options;
   return [executable, ...flags[runtime](options), program, descriptionFile];
 }
@@ -45,13 +46,21 @@ function nodeFlags(options: JcoCommandOptions): string[] {
   return [
     // stderr is the guest's.
     "--no-warnings",
-    `--max-old-space-size=${heapMiB(options)}`,
+    ...heapFlags(options),
     "--permission",
-    ...reads.map((path) => `--allow-fs-read=${path}`),
-    ...[descriptionFile, ...writes, ...(writes.length > 0 ? held : [])].map((path) => `--allow-fs-write=${path}`),
+    ...outermost(reads).map((path) => `--allow-fs-read=${path}`),
+    ...outermost([descriptionFile, ...writes, ...(writes.length > 0 ? held : [])]).map(
+      (path) => `--allow-fs-write=${path}`,
+    ),
     // The network is served by a thread.
     ...(description.network ? ["--allow-worker"] : []),
   ];
+}
+
+/** Where a directory is permitted, and one in it besides, Node 24 takes neither for permitted. */
+function outermost(paths: readonly string[]): string[] {
+  const directories = paths.filter((path) => path.endsWith(sep));
+  return [...new Set(paths)].filter((path) => !directories.some((other) => other !== path && path.startsWith(other)));
 }
 
 /**
@@ -60,8 +69,8 @@ function nodeFlags(options: JcoCommandOptions): string[] {
  */
 function denoFlags(options: JcoCommandOptions): string[] {
   const { descriptionFile, description } = options;
-  const heap = `--v8-flags=--max-old-space-size=${heapMiB(options)}`;
-  const common = ["run", "--quiet", "--no-prompt", "--no-lock", "--no-remote", heap];
+  const heap = heapFlags(options).map((flag) => `--v8-flags=${flag}`);
+  const common = [...plainDeno, ...heap];
   if (description.preopens.length > 0) return [...common, "--allow-all"];
   return [
     ...common,
@@ -94,13 +103,29 @@ const below = (directory: string): string => (directory.endsWith(sep) ? director
 const listed = (path: string): string => path.replaceAll(",", ",,");
 
 /** What is not memory of the guest, but tables and objects that it makes, is in the engine's own heap. */
-function heapMiB({ memoryLimitBytes }: JcoCommandOptions): number {
-  return 128 + Math.ceil(memoryLimitBytes / 2 ** 20);
+function heapFlags({ memoryLimitBytes }: JcoCommandOptions): string[] {
+  return memoryLimitBytes === null ? [] : [`--max-old-space-size=${128 + Math.ceil(memoryLimitBytes / 2 ** 20)}`];
+}
+
+/** Program and arguments that transpile a module; see transpile-program.ts. */
+export function transpileCommand(
+  { runtime, executable }: Pick<JcoCommandOptions, "runtime" | "executable">,
+  kind: "module" | "component",
+): [string, ...string[]] {
+  const own = { node: ["--no-warnings"], bun: ["--no-install"], deno: [...plainDeno, "--allow-all"] };
+  return [executable, ...own[runtime], programBeside("transpile-program"), kind];
+}
+
+/** No question is asked, nothing is fetched, and nothing is written beside the program. */
+const plainDeno: readonly string[] = ["run", "--quiet", "--no-prompt", "--no-lock", "--no-remote"];
+
+/** The program that runs a guest. */
+export function hostProgram(): string {
+  return programBeside("host");
 }
 
 /** Beside this file as it is, and where the build puts it. */
-export function hostProgram(): string {
-  return fileURLToPath(
-    new URL(import.meta.url.endsWith(".ts") ? "./host.ts" : "../adapters/_wasm/jco/host.js", import.meta.url),
-  );
+function programBeside(name: string): string {
+  const isSource = import.meta.url.endsWith(".ts");
+  return fileURLToPath(new URL(isSource ? `./${name}.ts` : `../adapters/_wasm/jco/${name}.js`, import.meta.url));
 }

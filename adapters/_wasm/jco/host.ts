@@ -7,9 +7,11 @@ import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../../../src/errors.ts";
+import { capMemories } from "./cap-memory.ts";
 import { hostFailureExitCode, hostFailurePrefix, memoryPrefix, trapExitCode, trapPrefix } from "./ending.ts";
 import { entryFile, type Manifest, manifestFile } from "./manifest.ts";
 import { memoryEvidence } from "./memory-evidence.ts";
+import { preview1Functions } from "./preview1.ts";
 import { type RunDescription, takeDescription } from "./run-description.ts";
 import { createImports } from "./wasi/imports.ts";
 
@@ -61,12 +63,13 @@ async function load(run: RunDescription): Promise<Guest> {
       tail = Buffer.concat([tail, bytes.subarray(-tailBytes)]).subarray(-tailBytes);
     },
   });
+  const modules = coreModules(run, manifest);
   const guest = await glue.instantiate(
-    (name) => WebAssembly.compile(readFileSync(join(run.directory, name))),
+    async (name) => new WebAssembly.Module(modules.get(name) ?? new Uint8Array()),
     imports,
     (module, coreImports) => {
-      const wanted = manifest.kind === "module" ? withExactExit(coreImports) : coreImports;
-      const instance = new WebAssembly.Instance(module, wanted);
+      const wanted = manifest.kind === "module" ? withPreview1(coreImports, run, () => instance) : coreImports;
+      const instance: WebAssembly.Instance = new WebAssembly.Instance(module, wanted);
       for (const value of Object.values(instance.exports)) if (value instanceof WebAssembly.Memory) memories.add(value);
       return instance;
     },
@@ -75,15 +78,32 @@ async function load(run: RunDescription): Promise<Guest> {
     run: () => guest.run.run(),
     bytes: () => [...memories].reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
     said: () => new TextDecoder().decode(tail),
-    limitBytes: manifest.memoryLimitBytes,
+    limitBytes: run.memoryLimitBytes ?? Number.POSITIVE_INFINITY,
   };
 }
 
-/** The adapter between the previews knows success and failure only: a module's own number is taken before it gets there. */
-function withExactExit(imports: CoreImports | undefined): CoreImports | undefined {
-  const preview1 = imports?.["wasi_snapshot_preview1"];
-  if (preview1 === undefined) return imports;
-  return { ...imports, wasi_snapshot_preview1: { ...preview1, proc_exit: (code: number) => leave(code & 0xff) } };
+/** Of a module's memory: what the adapter between the previews grows it by, before the module begins. */
+const adapterBytes = 2 * 65_536;
+
+/** Each of them with its memories held to the limit, by their files' names. */
+function coreModules({ directory, memoryLimitBytes }: RunDescription, { kind, modules }: Manifest) {
+  const read = modules.map((name) => new Uint8Array(readFileSync(join(directory, name))));
+  const lodgerBytes = kind === "module" ? adapterBytes : 0;
+  const capped = memoryLimitBytes === null ? read : capMemories(read, { limitBytes: memoryLimitBytes, lodgerBytes });
+  return new Map(modules.map((name, index) => [name, new Uint8Array(capped[index] ?? [])]));
+}
+
+/** The module itself is the one that imports preview 1. */
+function withPreview1(
+  imports: CoreImports | undefined,
+  { args, env }: RunDescription,
+  instance: () => WebAssembly.Instance,
+): CoreImports | undefined {
+  const adapted = imports?.["wasi_snapshot_preview1"];
+  if (adapted === undefined) return imports;
+  const memory = () => instance().exports["memory"] as WebAssembly.Memory;
+  const exact = preview1Functions({ args, env, exit: leave, memory });
+  return { ...imports, wasi_snapshot_preview1: { ...adapted, ...exact } };
 }
 
 function start(guest: Guest): never {

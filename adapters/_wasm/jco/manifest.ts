@@ -4,8 +4,8 @@ export interface Manifest {
   readonly kind: "module" | "component";
   /** Interfaces that the guest imports, without versions. */
   readonly imports: readonly string[];
-  /** To which its memories were capped. */
-  readonly memoryLimitBytes: number;
+  /** The files that hold its core modules. */
+  readonly modules: readonly string[];
 }
 
 export const manifestFile = "manifest.json";

@@ -18,6 +18,8 @@ export interface RunDescription {
   readonly env: Readonly<Record<string, string>>;
   readonly preopens: readonly Preopen[];
   readonly network: boolean;
+  /** Of all memories of the guest together; `null`: no limit. */
+  readonly memoryLimitBytes: number | null;
 }
 
 /** Reads a description and removes it before anything else happens: it holds the environment. */

@@ -1,7 +1,7 @@
 /** Turns a module or component into files that a JavaScript engine runs: the work of jco, which is loaded for it only. */
 
 import { readFile } from "node:fs/promises";
-import { capMemories, importedMemories } from "./cap-memory.ts";
+import { importedMemories } from "./cap-memory.ts";
 import { checkCoreNames, isSafeName } from "./core-names.ts";
 import { entryFile, type Manifest, manifestFile } from "./manifest.ts";
 import { checkWorld } from "./world.ts";
@@ -9,8 +9,6 @@ import { checkWorld } from "./world.ts";
 export interface TranspileOptions {
   /** `module` is a core module of WASI preview 1, `component` a component of WASI preview 2. */
   readonly kind: "module" | "component";
-  /** Of all memories of the guest together. */
-  readonly memoryLimitBytes: number;
 }
 
 /** What a cache keeps: names without directories, and contents. */
@@ -24,7 +22,7 @@ export interface Transpiled {
  * @throws Error which says what of the binary is invalid, or cannot be run, or is refused.
  */
 export async function transpile(bytes: Uint8Array, options: TranspileOptions): Promise<Transpiled> {
-  const { kind, memoryLimitBytes } = options;
+  const { kind } = options;
   const component = kind === "component" ? bytes : await componentOf(bytes);
   checkCoreNames(component);
   const jco = await loadJco();
@@ -33,8 +31,12 @@ export async function transpile(bytes: Uint8Array, options: TranspileOptions): P
   const odd = names.find((name) => !isSafeName(name));
   if (odd !== undefined) throw new Error(`It imports or exports ${JSON.stringify(odd)}, which is no name`);
   checkWorld({ imports, exports: exports.map(([name]) => name) });
-  const manifest: Manifest = { kind, imports, memoryLimitBytes };
-  return { files: { ...withCaps(files, options), [manifestFile]: encoder.encode(JSON.stringify(manifest)) } };
+  const modules = Object.keys(files).filter((name) => name.endsWith(".wasm"));
+  const manifest: Manifest = { kind, imports, modules };
+  const entry = files["guest.js"];
+  if (entry === undefined) throw new Error("jco made no JavaScript of it");
+  const kept = Object.fromEntries(modules.map((name) => [name, files[name] ?? new Uint8Array()]));
+  return { files: { ...kept, [entryFile]: entry, [manifestFile]: encoder.encode(JSON.stringify(manifest)) } };
 }
 
 const encoder = new TextEncoder();
@@ -56,25 +58,6 @@ async function componentOf(module: Uint8Array): Promise<Uint8Array> {
   const jco = await loadJco();
   const adapter = await readFile(jco.preview1AdapterCommandPath());
   return await jco.componentNew(module, [["wasi_snapshot_preview1", adapter]]);
-}
-
-/** Of a module's memory: what the adapter grows it by, before the module begins. */
-const adapterBytes = 2 * 65_536;
-
-type Files = Readonly<Record<string, Uint8Array>>;
-
-function withCaps(files: Files, { kind, memoryLimitBytes }: TranspileOptions): Record<string, Uint8Array> {
-  const modules = Object.keys(files).filter((name) => name.endsWith(".wasm"));
-  const capped = capMemories(
-    modules.map((name) => files[name] ?? new Uint8Array()),
-    { limitBytes: memoryLimitBytes, lodgerBytes: kind === "module" ? adapterBytes : 0 },
-  );
-  const entry = files["guest.js"];
-  if (entry === undefined) throw new Error("jco made no JavaScript of it");
-  return {
-    [entryFile]: entry,
-    ...Object.fromEntries(modules.map((name, index) => [name, capped[index] ?? new Uint8Array()])),
-  };
 }
 
 /** Optional, and 340 MB with all that it brings along: found missing here, where it is needed. */
