@@ -38,8 +38,8 @@ const capabilities: Capabilities = {
 };
 
 const sweepEveryMs = 60_000;
-/** How long what is still to be removed is waited for; the next start of any host removes what is left. */
-const closingMs = 10_000;
+/** How long the next of what is still to be removed is waited for; what a daemon that hangs leaves, the next start of any host removes. */
+const closingMs = 20_000;
 
 /**
  * The docker backend: a new, hardened container for each command, removed when it is over.
@@ -191,7 +191,8 @@ function createDaemon({ settings, owner, log, authFor }: DaemonOptions) {
     async close(): Promise<void> {
       clearInterval(sweeper);
       await sweeping;
-      await soonest(Promise.all(going), closingMs);
+      // As long as one after another goes, however slow a daemon under load is.
+      while (going.size > 0 && (await soonest(Promise.race(going), closingMs)));
       parts?.client.close();
     },
   };

@@ -68,6 +68,7 @@ export function containerCalls(client: DaemonClient, id: string) {
 
 export type ContainerCalls = ReturnType<typeof containerCalls>;
 
+/** To make or start one: under load it takes its time. */
 const startLimitMs = 120_000;
 const copyLimitMs = 600_000;
 
@@ -77,7 +78,7 @@ export async function createContainer(
   { name, platform, body }: DockerArtifact,
 ): Promise<Created> {
   const query = platform === null ? { name } : { name, platform };
-  const answer = await client.ask({ method: "POST", path: "/containers/create", query, body });
+  const answer = await client.ask({ method: "POST", path: "/containers/create", query, body, timeoutMs: startLimitMs });
   const { Id, Warnings } = answer as { Id: string; Warnings?: readonly string[] | null };
   return { id: Id, warnings: Warnings ?? [] };
 }
