@@ -57,3 +57,8 @@ export function factsOf(
     runtimes: Object.keys(info.Runtimes ?? {}),
   };
 }
+
+/** Of variables, as `NAME=value`. */
+export function namesOf(env: readonly string[] | null | undefined): readonly string[] {
+  return (env ?? []).map((entry) => entry.slice(0, entry.indexOf("=")));
+}

@@ -2,6 +2,7 @@
 
 import type { ExecutionPlan, Lowering, Warning } from "../../src/types.ts";
 import { artifactOf, type DockerArtifact, type LowerContext } from "./artifact.ts";
+import { namesOf } from "./facts.ts";
 import { describeRun } from "./run-text.ts";
 import { verdictsOf } from "./verdicts.ts";
 
@@ -30,11 +31,6 @@ export function lowerDocker(plan: ExecutionPlan, context: LowerContext): Lowerin
     addedEnv: addedEnv(plan, artifact, facts.imageEnv.get(plan.image ?? settings.image) ?? []),
     warnings: artifact.reach === "copy" && plan.workspace.root !== null ? [copiedWarning] : [],
   };
-}
-
-/** Of variables, as `NAME=value`. */
-export function namesOf(env: readonly string[] | null | undefined): readonly string[] {
-  return (env ?? []).map((entry) => entry.slice(0, entry.indexOf("=")));
 }
 
 /** Pure: what a container has that nobody could tell when its plan was lowered, because its image was not there or was another. */

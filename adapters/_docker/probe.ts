@@ -5,8 +5,7 @@ import { messageOf } from "../../src/errors.ts";
 import type { Availability } from "../../src/types.ts";
 import { type DaemonClient, DaemonError } from "./daemon.ts";
 import { describeEndpoint, type Endpoint, type EndpointFault } from "./endpoint.ts";
-import { type DaemonFacts, type DaemonInfo, factsOf } from "./facts.ts";
-import { namesOf } from "./lower.ts";
+import { type DaemonFacts, type DaemonInfo, factsOf, namesOf } from "./facts.ts";
 
 /** The versions of the API that this adapter speaks, lowest and highest. Before 1.41 a platform would be ignored. */
 export const spokenVersions = { least: "1.41", most: "1.51" } as const;
