@@ -40,7 +40,7 @@ export async function startDaemon(): Promise<void> {
 
 export async function stopDaemon(): Promise<void> {
   await stopProgram("dockerd");
-  unmountData();
+  await unmountData();
   try {
     run("ip", ["link", "delete", bridge]);
   } catch {
@@ -49,16 +49,19 @@ export async function stopDaemon(): Promise<void> {
 }
 
 /** A daemon mounts its data on itself, and one that was killed leaves that to nobody (moby, `setupDaemonRootPropagation`). */
-function unmountData(): void {
-  // Once for each that was killed.
-  for (let left = 100; left > 0; left -= 1) {
+async function unmountData(): Promise<void> {
+  const data = join(rigHome, "data");
+  const isMounted = () => readFileSync("/proc/self/mountinfo", "utf8").includes(` ${data} `);
+  // Once for each that was killed; what the daemon began may still be on its way out.
+  await within(20_000, () => {
+    if (!isMounted()) return true;
     try {
-      run("umount", [join(rigHome, "data")]);
+      run("umount", [data]);
     } catch {
-      // It is not mounted any more, or somebody uses it.
-      return;
+      // Somebody still uses it.
     }
-  }
+    return !isMounted();
+  });
 }
 
 function makeBridge(): void {
