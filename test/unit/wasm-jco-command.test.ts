@@ -29,6 +29,7 @@ test("Node may read and write what the guest may, and its own program", () => {
   const granted = (kind: string) =>
     argv.filter((arg) => arg.startsWith(`--allow-fs-${kind}=`)).map((arg) => arg.split("=")[1]);
   expect(argv).toContain("--permission");
+  expect(argv).toContain("--single-threaded");
   expect(granted("read")).toEqual(
     expect.arrayContaining(["/pkg/dist/", "/cache/a/", "/runs/1.json", "/data/", "/work/"]),
   );

@@ -46,6 +46,9 @@ function nodeFlags(options: JcoCommandOptions): string[] {
   return [
     // stderr is the guest's.
     "--no-warnings",
+    // At its end Node waits for the engine's threads, and one of them may be waiting for the main thread, for ever: the more
+    // likely the fuller the heap is.
+    "--single-threaded",
     ...heapFlags(options),
     "--permission",
     ...outermost(reads).map((path) => `--allow-fs-read=${path}`),
