@@ -118,7 +118,11 @@ describe("an artifact", () => {
       expect(count).toBe(index + 1);
       change(path);
       const again = await store.get("key", make);
-      expect(readdirSync(again).sort().map((name) => readFileSync(join(again, name), "utf8"))).toEqual(["a", "b"]);
+      expect(
+        readdirSync(again)
+          .sort()
+          .map((name) => readFileSync(join(again, name), "utf8")),
+      ).toEqual(["a", "b"]);
       expect(count).toBe(index + 2);
       rmSync(join(store.directory, "key"));
       rmSync(again, { recursive: true });
