@@ -68,7 +68,8 @@ export async function assembleRuntime({
   );
   const used = new Map<BackendName, Probed>();
   const configured = config.runtime.backend === "auto" ? (backend ?? "auto") : config.runtime.backend;
-  const choice = await selectBackend(configured, probe, host).catch(async (error: unknown) => {
+  const hasModules = Object.values(config.tools.custom).some(({ type }) => type === "wasm");
+  const choice = await selectBackend(configured, probe, host, hasModules).catch(async (error: unknown) => {
     await closeBackends();
     throw error;
   });

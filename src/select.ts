@@ -66,14 +66,22 @@ export interface Choice {
   readonly candidates: readonly Candidate[];
 }
 
-/** @throws RuntimeError `backend_unavailable` with the reason and the remedy. */
-export async function selectBackend(configured: BackendName, probe: Probe, host: Host): Promise<Choice> {
+/**
+ * @param hasModules whether a tool is a WASM module: without one nobody waits for a look at engines
+ * @throws RuntimeError `backend_unavailable` with the reason and the remedy.
+ */
+export async function selectBackend(
+  configured: BackendName,
+  probe: Probe,
+  host: Host,
+  hasModules = true,
+): Promise<Choice> {
   if (configured !== "auto") {
     const { availability } = await probe(configured);
     if (!availability.available) throw unavailable(configured, availability);
     return { name: configured, candidates: await describeCandidates([configured], configured, configured, probe) };
   }
-  const order = autoOrder(host);
+  const order = autoOrder(host).filter((name) => name !== "wasm" || hasModules);
   const name = await firstAvailable(order, probe);
   const candidates = await describeCandidates(order, name, configured, probe);
   if (name === null) {

@@ -3,6 +3,7 @@
 import { realpathSync } from "node:fs";
 import process from "node:process";
 import { canHold, type HeldDirectory, holdDirectory, reasonOf } from "../../host/held-directory.ts";
+import { type OwnProgram, partAround, partIn } from "../../host/own-program.ts";
 import { makePrivateDirectory, removePrivateDirectory } from "../../host/private-directory.ts";
 import { collectFiles, writeFiles } from "../../host/workspace-files.ts";
 import { RuntimeError } from "../../src/errors.ts";
@@ -24,6 +25,8 @@ export interface DirectoryTerms {
   readonly files: StartIo["files"];
   /** All that the backend grants: the most that any tool can be given. */
   readonly granted: readonly GrantedDirectory[];
+  /** What no guest may write, because it is run outside of any engine. */
+  readonly program: OwnProgram;
   /** Whether the engine can reach a directory by a descriptor of this process. */
   readonly byDescriptor: boolean;
 }
@@ -59,13 +62,18 @@ interface Holding extends DirectoryTerms {
   readonly made: string | null;
 }
 
-function hold(preopen: Preopen, { granted, byDescriptor, held, made }: Holding): Preopen {
+function hold(preopen: Preopen, { granted, program, byDescriptor, held, made }: Holding): Preopen {
   try {
     const isOwn = preopen.host === privateDirectory && made !== null;
     const real = realpathSync(isOwn ? made : preopen.host);
     // What a tool is granted is below what the backend grants, also where a guest has put a link since.
     if (!isOwn && !granted.some(({ host }) => isAtOrBelow(real, realPathOf(host))))
       throw new Error("it leads out of what is granted");
+    const part = preopen.writable ? (partAround(real, program) ?? partIn(real, program)) : null;
+    if (part !== null)
+      throw new Error(
+        `a guest that writes there can change this program itself (${part}): grant a directory that does not hold it`,
+      );
     const directory = holdDirectory(real);
     held.push(directory);
     const isHeld = byDescriptor && canHold && directory.fd !== null;

@@ -1,5 +1,6 @@
 /** One run of a module: looked up, checked, compiled once, and run by an engine in a process of its own. */
 
+import type { OwnProgram } from "../../host/own-program.ts";
 import { messageOf, RuntimeError } from "../../src/errors.ts";
 import type { Execution, ExecutionPlan, Exit, GrantedDirectory, RuntimeAdapter, StartIo } from "../../src/types.ts";
 import type { ArtifactStore } from "./artifacts.ts";
@@ -19,6 +20,8 @@ export interface WasmParts {
   readonly store: ArtifactStore;
   /** All that the backend grants: the most that any tool can be given. */
   readonly granted: readonly GrantedDirectory[];
+  /** This very program, and what it has compiled. */
+  readonly program: OwnProgram;
   /** How long a module may take to be compiled. */
   readonly compileMs: number;
   /** Runs the processes of engines. */
@@ -45,7 +48,12 @@ export async function startWasm(start: WasmStart): Promise<Execution> {
   );
   const isGuarded = needsGuard(plan, engine);
   const directories = openDirectories(plan, {
-    ...{ files: io.files, granted: start.granted, byDescriptor: !isGuarded && engine.opensDescriptors },
+    ...{
+      files: io.files,
+      granted: start.granted,
+      program: start.program,
+      byDescriptor: !isGuarded && engine.opensDescriptors,
+    },
   });
   let handover: Handover | null = null;
   const release = () => {

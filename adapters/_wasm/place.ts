@@ -1,6 +1,7 @@
 /** Engines that answered, and what they need of this machine: the place where guests run. */
 
 import { readFileSync } from "node:fs";
+import { findOwnProgram } from "../../host/own-program.ts";
 import type { BackendFactory } from "../../src/backend.ts";
 import { amendConfig } from "../../src/config.ts";
 import { messageOf } from "../../src/errors.ts";
@@ -35,12 +36,19 @@ export interface WasmPlaceParts extends GuardParts {
 
 /** Never throws for an engine that does not work: that is told by the availability. */
 export async function prepareWasm(parts: WasmPlaceParts): Promise<WasmPlace> {
-  const { config, host, programs, modulePath } = parts;
   // What is configured for local processes is around those, and not around engines.
-  const { adapter: processes } = await parts.processes({
-    ...parts,
-    config: amendConfig(config, ["security", "sandbox"], {}),
-  });
+  const config = amendConfig(parts.config, ["security", "sandbox"], {});
+  const { adapter: processes } = await parts.processes({ ...parts, config });
+  try {
+    return await placeOn(processes, parts);
+  } catch (error) {
+    await processes.close?.();
+    throw error;
+  }
+}
+
+async function placeOn(processes: RuntimeAdapter, parts: WasmPlaceParts): Promise<WasmPlace> {
+  const { host, programs, modulePath, settings } = parts;
   const store = openArtifactStore();
   const asked = await Promise.all(
     programs.found.map((found) => askEngine(found, { processes, owner: host.owner }, store)),
@@ -51,18 +59,17 @@ export async function prepareWasm(parts: WasmPlaceParts): Promise<WasmPlace> {
     ...unguarded.map(({ program }) => program),
     store.directory,
   ]);
-  const close = async () => {
-    await Promise.all([processes, ...guards.adapters].map((adapter) => adapter.close?.()));
-    store.close();
-  };
+  const own = findOwnProgram();
   const facts: WasmFacts = {
     engines,
     processVerdicts: (plan) => processes.lower(processPlan(plan, { argv: ["engine"], env: {} }, null)).verdicts,
     whyUnguarded: (plan) => guards.of(plan).why,
   };
   const shared: WasmParts = {
-    granted: grantedDirectories(parts.settings.capabilities),
-    compileMs: secondsToMs(parts.settings.timeout_secs) || mostCompileMs,
+    granted: grantedDirectories(settings.capabilities),
+    program: { ...own, places: [...own.places, store.directory, ...unguarded.map(({ program }) => program)] },
+    compileMs: secondsToMs(settings.timeout_secs) || mostCompileMs,
+    // Without a guard this is reached only where the operator accepts a weaker file system.
     ...{ facts, processes, store, guarded: (plan) => guards.of(plan).adapter ?? processes },
     modules: createModuleCache({ modulePath, workingDir: host.workingDir }),
   };
@@ -71,7 +78,10 @@ export async function prepareWasm(parts: WasmPlaceParts): Promise<WasmPlace> {
     lower: (plan) => lowerWasm(plan, facts),
     start: (plan, io, signal) => startWasm({ ...shared, plan, io, signal }),
     sweep: async (isAlive) => (await processes.sweep?.(isAlive)) ?? { found: 0, removed: 0, failed: [] },
-    close,
+    async close() {
+      await Promise.all([processes, ...guards.adapters].map((adapter) => adapter.close?.()));
+      store.close();
+    },
   };
 }
 

@@ -47,6 +47,13 @@ describe("auto", () => {
     expect(candidates.filter(({ chosen }) => chosen).map(({ backend }) => backend)).toEqual([expected]);
   });
 
+  test("loads no engine where no tool is a module", async () => {
+    const { probe, loads } = probing(having("native", "wasm"));
+    const { candidates } = await selectBackend("auto", probe, outside, false);
+    expect(candidates.map(({ backend }) => backend)).toEqual(["docker", "native"]);
+    expect(loads).toEqual(["docker", "native"]);
+  });
+
   test("says of every candidate why, and what would change it", async () => {
     const { probe } = probing(having("native", "wasm"));
     const { candidates } = await selectBackend("auto", probe, outside);

@@ -4,9 +4,10 @@ import { realpathSync, symlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { findOwnProgram, keptOf, ownsItself } from "../../adapters/_native/sandbox/own-program.ts";
+import { keptOf, ownsItself } from "../../adapters/_native/sandbox/own-program.ts";
 import { composeView, type Mount } from "../../adapters/_native/sandbox/view.ts";
 import { cacheDirectory } from "../../host/cache-directory.ts";
+import { findOwnProgram, partAround, partIn } from "../../host/own-program.ts";
 import { scratchDirectory } from "./native-scratch.ts";
 
 const { at, write } = scratchDirectory();
@@ -83,4 +84,17 @@ describe.each([
     const listed: Mount = { kind: "writable", at: workingDir, source: workingDir };
     expect(ownsItself(viewOf("/elsewhere", [listed]), own)).toEqual(told);
   });
+});
+
+test("a part of the program is in what holds it, and around what is in it", () => {
+  const program = { root: "/srv/app/prx", places: ["/srv/app/prx", "/usr/bin/node"] };
+  expect(["/srv", "/srv/app/prx", "/usr/bin", "/srv/app/prx2"].map((at) => partIn(at, program))).toEqual([
+    ...["/srv/app/prx", "/srv/app/prx", "/usr/bin/node"],
+    null,
+  ]);
+  expect(["/srv/app/prx/src/x", "/srv/app/prx/mine", "/srv"].map((at) => partAround(at, program))).toEqual([
+    "/srv/app/prx",
+    null,
+    null,
+  ]);
 });

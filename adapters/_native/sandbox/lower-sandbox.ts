@@ -1,9 +1,10 @@
 /** A plan as a sandbox: what is seen in it, and what of the policy it keeps. Pure. */
 
 import { posix } from "node:path";
+import type { OwnProgram } from "../../../host/own-program.ts";
 import type { ExecutionPlan, Verdict } from "../../../src/types.ts";
 import type { KeptFile } from "./kept-files.ts";
-import { keptOf, type OwnProgram, ownsItself } from "./own-program.ts";
+import { keptOf, ownsItself } from "./own-program.ts";
 import type { SandboxProgram } from "./sandbox-program.ts";
 import type { SettingsCopy } from "./settings-copy.ts";
 import type { SystemPaths } from "./system-paths.ts";

@@ -1,106 +1,21 @@
-/** Where this very program is. What a command changes there runs at the next start, outside of every sandbox. */
+/** What of this very program a sandboxed command could write, and what is mounted anew so that it cannot. Pure. */
 
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { cacheDirectory } from "../../../host/cache-directory.ts";
-import { realPathOf } from "../real-path.ts";
-import { isBelow, type Mount, type SandboxView } from "./view.ts";
+import { type OwnProgram, partAround } from "../../../host/own-program.ts";
+import type { Mount, SandboxView } from "./view.ts";
 
-/** Real paths of the host. */
-export interface OwnProgram {
-  /** Its package, or its checkout; `null` where it is a part of another program's file. */
-  readonly root: string | null;
-  /** All that it consists of: files and directories, the root among them. */
-  readonly places: readonly string[];
-}
-
-const name = "prx-runtime";
-
-/**
- * @param code a file of the program
- * @param executable what runs it
- * @param compiled where compiled code is kept: it is run as it is, whatever it was compiled from
- */
-export function findOwnProgram(
-  code: string | null = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : null,
-  executable: string = process.execPath,
-  compiled: string | null = cacheDirectory(),
-): OwnProgram {
-  const file = code === null ? null : realPathOf(code);
-  const root = file === null ? null : rootOf(file);
-  const own = root ?? file;
-  const cache = compiled === null ? null : realPathOf(compiled);
-  const places = new Set([own, realPathOf(executable), cache].filter((place) => place !== null));
-  if (root !== null) addDependencies(root, places);
-  return { root, places: [...places] };
-}
-
-function rootOf(file: string): string | null {
-  for (let directory = dirname(file); ; directory = dirname(directory)) {
-    if (manifestOf(directory)?.name === name) return directory;
-    if (directory === dirname(directory)) return null;
-  }
-}
-
-/** Package managers put them beside the package, where they are the project's as much as the program's. */
-function addDependencies(directory: string, places: Set<string>): void {
-  for (const dependency of namesIn(manifestOf(directory))) {
-    const place = findPackage(dependency, directory);
-    if (place === null || places.has(place)) continue;
-    places.add(place);
-    addDependencies(place, places);
-  }
-}
-
-/** Those that may be missing are loaded all the same where they are there. */
-function namesIn(manifest: Manifest | null): readonly string[] {
-  return Object.keys({ ...manifest?.dependencies, ...manifest?.optionalDependencies });
-}
-
-function findPackage(wanted: string, from: string): string | null {
-  for (let directory = from; ; directory = dirname(directory)) {
-    const place = realPathOf(join(directory, "node_modules", wanted));
-    if (place !== null) return place;
-    if (directory === dirname(directory)) return null;
-  }
-}
-
-interface Manifest {
-  readonly name?: unknown;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-}
-
-function manifestOf(directory: string): Manifest | null {
-  try {
-    return JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-  } catch {
-    return null;
-  }
-}
-
-/** What of it can be kept by mounting it anew: not the very place that a command works in, which would be none then. Pure. */
+/** What of it can be kept by mounting it anew: not the very place that a command works in, which would be none then. */
 export function keptOf({ places }: OwnProgram, workingDir: string | null, listed: readonly Mount[]): readonly string[] {
   const isWritable = (place: string) => listed.some((mount) => mount.kind === "writable" && mount.source === place);
   return places.filter((place) => place !== workingDir && !isWritable(place));
 }
 
-/** What the program's root holds of it. Whatever else is below is a project that somebody keeps in the checkout. */
-const parts = [".git", "adapters", "cli", "dist", "host", "k8s", "node_modules", "scripts", "src"];
-
-/** Whether a command may write a directory of the program: that cannot be both writable and as it is. Pure. */
-export function ownsItself({ mounts }: SandboxView, { root, places }: OwnProgram): string | null {
+/** Whether a command may write a directory of the program: that cannot be both writable and as it is. */
+export function ownsItself({ mounts }: SandboxView, program: OwnProgram): string | null {
   for (const mount of mounts) {
     if (mount.kind !== "writable" || mount.isPin === true) continue;
-    const place = places.find((candidate) => isBelow(mount.source, candidate));
-    if (place === undefined || (place === root && isBeside(mount.source.slice(root.length + 1)))) continue;
+    const place = partAround(mount.source, program);
+    if (place === null) continue;
     return `The command can write ${mount.at}, which is a part of this program itself (${place}): choose another directory, or start a copy of the program that is elsewhere`;
   }
   return null;
-}
-
-function isBeside(below: string): boolean {
-  const [first = ""] = below.split("/");
-  return first !== "" && !parts.includes(first);
 }

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { findOwnProgram } from "../../../host/own-program.ts";
 import { type Config, configTables } from "../../../src/config.ts";
 import type { Availability } from "../../../src/types.ts";
 import { type FollowedPath, followPath, realPathOf } from "../real-path.ts";
@@ -10,7 +11,6 @@ import { findSandbox, type SandboxName } from "./find-sandbox.ts";
 import { configsIn, keptConfigs } from "./kept-files.ts";
 import { readListedPaths, readNamedProgram } from "./listed-paths.ts";
 import type { SandboxFacts } from "./lower-sandbox.ts";
-import { findOwnProgram } from "./own-program.ts";
 import { copySettings } from "./settings-copy.ts";
 import { findSystemPaths } from "./system-paths.ts";
 import { findToolchains } from "./toolchains.ts";
