@@ -23,3 +23,6 @@ export const registry: readonly BackendEntry[] = [
   absent("remote"),
   { name: "memory", load: null, absent: "The memory backend is a test double: give createRuntime one of your own" },
 ];
+
+/** What there is of WASM modules; loaded when it is first asked for. */
+export const loadModules = async () => (await import("./wasm.ts")).openModules;

@@ -2,13 +2,17 @@
 
 import { homedir } from "node:os";
 import type { BackendFactory } from "../src/backend.ts";
-import { sectionOf } from "../src/config.ts";
+import { type Config, sectionOf } from "../src/config.ts";
 import { RuntimeError } from "../src/errors.ts";
+import type { Host } from "../src/host.ts";
 import type { Availability, Capabilities, RuntimeAdapter } from "../src/types.ts";
 import { findPrograms } from "./_wasm/find-programs.ts";
+import { inspectModule, type ModuleReport, modulesIn } from "./_wasm/inspect.ts";
 import type { WasmPlace } from "./_wasm/place.ts";
 import { wasmPolicy } from "./_wasm/policy.ts";
 import { wasmFragment } from "./wasm.fragment.ts";
+
+export type { ModuleReport, Wanted } from "./_wasm/inspect.ts";
 
 const capabilities: Capabilities = {
   separateStderr: true,
@@ -19,6 +23,32 @@ const capabilities: Capabilities = {
   resumable: false,
   anyEnvName: true,
 };
+
+/** Puts the user's home in the place of a leading `~`. */
+function homeIn({ env }: Host): (path: string) => string {
+  const home = env["HOME"] ?? homedir();
+  return (path) => path.replace(/^~(?=[\\/]|$)/, home);
+}
+
+/** Modules as a configuration finds them. */
+export interface ModuleShelf {
+  /** `runtime.wasm.module_path`. */
+  readonly directory: string;
+  /** Names of what stands in the directory. */
+  list(): readonly string[];
+  /** @throws RuntimeError where there is no such file; what is wrong with one that is there stands in the report. */
+  inspect(written: string): Promise<ModuleReport>;
+}
+
+/** What there is to be run, without an engine. */
+export function openModules(config: Config, host: Host): ModuleShelf {
+  const modulePath = homeIn(host)(sectionOf(config, wasmFragment).module_path);
+  return {
+    directory: modulePath,
+    list: () => modulesIn(modulePath),
+    inspect: (written) => inspectModule(written, { modulePath, workingDir: host.workingDir }),
+  };
+}
 
 /**
  * The WASM backend: WASI preview 1 modules and WASI 0.2 components, each run by an engine in a process of its own. A guest has
@@ -37,8 +67,7 @@ export function wasmOn(processes: BackendFactory): BackendFactory {
   return async (context) => {
     const { config, host } = context;
     const settings = sectionOf(config, wasmFragment);
-    const home = host.env["HOME"] ?? homedir();
-    const expand = (path: string) => path.replace(/^~(?=[\\/]|$)/, home);
+    const expand = homeIn(host);
     const programs = findPrograms(settings, { path: host.env["PATH"], expand });
     let place: Promise<WasmPlace> | null = null;
     let ready: WasmPlace | null = null;

@@ -69,6 +69,11 @@ function planRows(plan: ExecutionPlan): readonly (readonly Cell[])[] {
     ["stdin", plan.stdin],
     ["image", plan.image],
     ["module", plan.module],
+    [
+      "granted directories",
+      plan.grants.map(({ host, guest, writable }) => `${guest} is ${host}${writable ? ", writable" : ""}`).join("; ") ||
+        null,
+    ],
     ["files in", plan.files.map(({ path, bytes }) => `${path} (${bytes} bytes)`).join(", ") || null],
     ["files out", plan.outputs.join(", ") || null],
     ["time limit", limits.timeoutMs === 0 ? "none" : formatSeconds(limits.timeoutMs)],

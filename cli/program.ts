@@ -50,6 +50,7 @@ export function createProgram({ write, finish }: ProgramOptions): Command {
     .option("--json", "One JSON object on stdout")
     .addHelpText("after", "\nExits with 0 where the configured backend works, else with 69.")
     .action(async (flags: Flags) => finish(await (await import("./doctor.ts")).doctor(flags)));
+  addToolsCommands(add("tools", "Look at the tools of the configuration, and at WASM modules"), finish);
   addConfigCommands(add("config", "Look at the configuration"), finish);
   add("completion", "Write a script that completes this program's words")
     .addArgument(program.createArgument("<shell>", "The shell").choices(["bash", "zsh", "fish", "powershell"]))
@@ -63,6 +64,23 @@ export function createProgram({ write, finish }: ProgramOptions): Command {
       finish(await (await import("./complete.ts")).complete(createProgram({ write, finish }), words)),
     );
   return program;
+}
+
+function addToolsCommands(tools: Command, finish: ProgramOptions["finish"]): void {
+  tools
+    .command("list")
+    .description("List the configured tools, and the modules in runtime.wasm.module_path")
+    .addOption(configFlag())
+    .option("--json", "One JSON object on stdout")
+    .action(async (flags: Flags) => finish(await (await import("./tools.ts")).listTools(flags)));
+  tools
+    .command("inspect")
+    .description("Say what a module is and asks for: digest, world, imports, exports, wanted capabilities")
+    .argument("<name>", "A tool of type wasm, a module's name or its path")
+    .addOption(configFlag())
+    .option("--json", "One JSON object on stdout")
+    .addHelpText("after", "\nExits with 126 where the module cannot be run.")
+    .action(async (name: string, flags: Flags) => finish(await (await import("./tools.ts")).inspectTool(name, flags)));
 }
 
 function addConfigCommands(config: Command, finish: ProgramOptions["finish"]): void {

@@ -157,7 +157,7 @@ describe.each(runtimeNames)("on %s", (runtime) => {
     expect((await cli("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     const help = await cli("--help");
     expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining("Examples:"), stderr: "" });
-    for (const name of ["run", "explain", "doctor", "config", "completion"])
+    for (const name of ["run", "explain", "doctor", "tools", "config", "completion"])
       expect(help.stdout).toContain(`\n  ${name} `);
     expect((await cli("run", "--help")).stdout).toContain("Exit codes:");
     expect(await cli("help", "run")).toEqual(await cli("run", "-h"));
