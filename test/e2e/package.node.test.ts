@@ -65,6 +65,9 @@ describe("the tarball", () => {
       expect(files.map(({ path }) => `./${path}`)).toContain(door);
     }
     expect(files.some(({ path }) => path.startsWith("dist/test/contract/"))).toBe(true);
+    // Started as processes of their own.
+    for (const name of ["host", "transpile-program"])
+      expect(files.map(({ path }) => path)).toContain(`dist/adapters/_wasm/jco/${name}.js`);
     const program = files.find(({ path }) => path === "dist/cli.js");
     expect((program?.mode ?? 0) & 0o111).toBe(0o111);
   });

@@ -130,5 +130,7 @@ export function hostProgram(): string {
 /** Beside this file as it is, and where the build puts it. */
 function programBeside(name: string): string {
   const isSource = import.meta.url.endsWith(".ts");
-  return fileURLToPath(new URL(isSource ? `./${name}.ts` : `../adapters/_wasm/jco/${name}.js`, import.meta.url));
+  const file = isSource ? `./${name}.ts` : `../adapters/_wasm/jco/${name}.js`;
+  // As text: the types of two runtimes have URLs that differ.
+  return fileURLToPath(new URL(file, import.meta.url).href);
 }
