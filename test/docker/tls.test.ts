@@ -11,9 +11,10 @@ import { dockerScene } from "../fixtures/docker-scene.ts";
 import { missing, need } from "../fixtures/needed.ts";
 import { rigSocket, run, testedHost } from "../rig/docker/place.ts";
 
+/** One that can listen while it has ended to speak, whatever runs the tests. */
+const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
 const scene = dockerScene();
-const obstacle =
-  missing("openssl") ?? missing("python3") ?? (testedHost.startsWith("unix://") ? null : "it has no socket");
+const obstacle = missing("openssl") ?? (testedHost.startsWith("unix://") ? null : "it has no socket");
 
 if (scene !== null) {
   const { open } = scene;
@@ -42,10 +43,10 @@ if (scene !== null) {
   beforeAll(async () => {
     if (obstacle !== null) return;
     for (const place of ["own", "foreign"]) certify(place);
-    const program = fileURLToPath(new URL("../fixtures/tls-proxy.py", import.meta.url));
+    const program = fileURLToPath(new URL("../fixtures/tls-proxy.ts", import.meta.url));
     const socket = testedHost.replace("unix://", "") || rigSocket;
     const args = [program, socket, at("own/ca.pem"), at("own/server-cert.pem"), at("own/server-key.pem")];
-    proxy = spawn("python3", args, { stdio: ["ignore", "pipe", "inherit"] });
+    proxy = spawn(node, args, { stdio: ["ignore", "pipe", "inherit"] });
     const [port] = (await once(proxy.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
     host = `tcp://127.0.0.1:${String(port).trim()}`;
   });
