@@ -1,13 +1,15 @@
 /** `tools`: what the configuration names, which modules there are, and what one of them is and asks for. */
 
 import { loadModules } from "../adapters/registry.ts";
-import type { ModuleReport } from "../adapters/wasm.ts";
 import { createSystemHost } from "../host/system-host.ts";
 import { loadConfig } from "../mod.ts";
 import { errorCodes, messageOf } from "../src/errors.ts";
 import { formatSize } from "../src/units.ts";
 import { stdout } from "./output.ts";
 import { type Cell, formatTable } from "./table.ts";
+
+type OpenModules = Awaited<ReturnType<typeof loadModules>>;
+type ModuleReport = Awaited<ReturnType<ReturnType<OpenModules>["inspect"]>>;
 
 interface ToolsFlags {
   readonly config?: string | true | undefined;
