@@ -1,6 +1,7 @@
 /** The directories of one guest: those that it is granted, held, and its working directory, with the request's files. */
 
 import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { canHold, type HeldDirectory, holdDirectory, reasonOf } from "../../host/held-directory.ts";
 import { type OwnProgram, partAround, partIn } from "../../host/own-program.ts";
@@ -48,8 +49,9 @@ export function openDirectories(plan: ExecutionPlan, terms: DirectoryTerms): Gue
     return made === null ? [] : removePrivateDirectory(made);
   };
   try {
-    if (own !== null) writeFiles(own, plan.files, { bytes: terms.files, backend: "wasm" });
     const preopens = plannedPreopens(plan).map((preopen) => hold(preopen, { ...terms, held, made }));
+    // Only into what was found to be granted.
+    if (own !== null) writeFiles(own, plan.files, { bytes: terms.files, backend: "wasm" });
     return { preopens, own, release, collect: () => (own === null ? [] : collectFiles(own, plan.outputs)) };
   } catch (error) {
     release();
@@ -66,8 +68,8 @@ function hold(preopen: Preopen, { granted, program, byDescriptor, held, made }: 
   try {
     const isOwn = preopen.host === privateDirectory && made !== null;
     const real = realpathSync(isOwn ? made : preopen.host);
-    // What a tool is granted is below what the backend grants, also where a guest has put a link since.
-    if (!isOwn && !granted.some(({ host }) => isAtOrBelow(real, realPathOf(host))))
+    // What a tool is granted, or a request's directory, is below what the backend grants, also where a guest has put a link since.
+    if (!isOwn && !trustedPlaces(granted).some((place) => isAtOrBelow(real, place)))
       throw new Error("it leads out of what is granted");
     const part = preopen.writable ? (partAround(real, program) ?? partIn(real, program)) : null;
     if (part !== null)
@@ -82,6 +84,24 @@ function hold(preopen: Preopen, { granted, program, byDescriptor, held, made }: 
     const message = `Directory ${preopen.host} cannot be granted to the guest: ${reasonOf(error)}`;
     throw new RuntimeError("start_failed", message, { backend: "wasm", cause: error });
   }
+}
+
+/**
+ * Where the backend's grants are, by real paths. One inside of another that guests can write may have been exchanged by them for
+ * a link: it is only where it is inside of that still.
+ */
+function trustedPlaces(granted: readonly GrantedDirectory[]): readonly string[] {
+  return granted.flatMap(({ host }) => {
+    const real = realPathOf(host);
+    const byName = join(realPathOf(dirname(host)), basename(host));
+    const around = granted.filter(
+      (other) =>
+        other.writable &&
+        other.host !== host &&
+        (isAtOrBelow(host, other.host) || isAtOrBelow(byName, realPathOf(other.host))),
+    );
+    return around.every((other) => isAtOrBelow(real, realPathOf(other.host))) ? [real] : [];
+  });
 }
 
 /** A tool can be granted less than the backend, by whose grants the working directory was let through. */

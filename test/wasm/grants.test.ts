@@ -205,6 +205,31 @@ describe.skipIf(obstacle !== null).each(engines)("%s", (engine) => {
     expect([...seen].filter((text) => text.includes("the host's own"))).toEqual([]);
   });
 
+  it("a grant inside of another that guests can write is no way out, whoever asks for it", async () => {
+    const inner = join(granted, "inner");
+    const outside = scratch.make(`round-${round}/outside`);
+    writeFileSync(join(outside, "file"), "the host's own");
+    symlinkSync(outside, inner);
+    await using runtime = await wasmRuntime(engine, { wasm: { capabilities: { filesystem_write: [granted, inner] } } });
+    for (const asked of [
+      {},
+      { workingDir: inner },
+      { workingDir: outside },
+      { workingDir: inner, files: { x: "y" } },
+    ]) {
+      const running = runtime.execute(guest("contract/wasip1"), ["read-file", join(inner, "file")], asked);
+      await expect(running).rejects.toThrow(
+        /leads out of what is granted|cannot be used|cannot keep the policy|is granted to the backend/,
+      );
+    }
+    expect(existsSync(join(outside, "x"))).toBe(false);
+    unlinkSync(inner);
+    mkdirSync(inner);
+    writeFileSync(join(inner, "file"), "content");
+    const { stdout } = await runtime.execute(guest("contract/wasip1"), ["read-file", join(inner, "file")]);
+    expect(stdout).toBe("content");
+  });
+
   it("a tool has its arguments, its directories and its limits, whatever the default backend is", async () => {
     const out = scratch.make(`round-${round}/out`);
     const modules = scratch.make(`round-${round}/modules`);
