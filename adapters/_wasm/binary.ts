@@ -154,7 +154,7 @@ function readComponent(sections: Reader, depth: number): Content {
   eachSection(sections, (id, content) => {
     if (id === 1 || id === 4) {
       const inner = readBinary(content.rest(), depth + 1);
-      memories.push(...inner.memories);
+      for (const memory of inner.memories) memories.push(memory);
       tables += inner.tables;
     }
     if (id === 10)

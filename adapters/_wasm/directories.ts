@@ -10,7 +10,7 @@ import { collectFiles, writeFiles } from "../../host/workspace-files.ts";
 import { RuntimeError } from "../../src/errors.ts";
 import type { CollectedFile, ExecutionPlan, GrantedDirectory, Leftover, StartIo } from "../../src/types.ts";
 import type { Preopen } from "./engine.ts";
-import { isAtOrBelow, plannedPreopens, privateDirectory } from "./lower.ts";
+import { isAtOrBelow, isWritable, plannedPreopens, privateDirectory } from "./lower.ts";
 
 export interface GuestDirectories {
   readonly preopens: readonly Preopen[];
@@ -112,7 +112,7 @@ function checkWorkspace({ workspace: { root }, grants, files, outputs }: Executi
     const message = `Working directory ${root} is granted to the backend and not to this tool: name another, or grant it in the tool's capabilities`;
     throw new RuntimeError("working_dir_not_allowed", message, { backend: "wasm" });
   }
-  if (files.length + outputs.length > 0 && !around.some(({ writable }) => writable)) {
+  if (files.length + outputs.length > 0 && !isWritable(root, grants)) {
     const message = `Working directory ${root} is granted to be read: leave out files and outputs, or grant it in filesystem_write`;
     throw new RuntimeError("policy_unenforceable", message, { backend: "wasm" });
   }

@@ -60,7 +60,7 @@ export function plannedPreopens({ grants, workspace, files, outputs }: Execution
 }
 
 /** By the innermost grant that it is in. */
-function isWritable(root: string, grants: ExecutionPlan["grants"]): boolean {
+export function isWritable(root: string, grants: ExecutionPlan["grants"]): boolean {
   const around = grants.filter(({ host }) => isAtOrBelow(root, host)).sort((a, b) => b.host.length - a.host.length);
   return around[0]?.writable === true;
 }

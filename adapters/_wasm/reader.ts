@@ -3,6 +3,9 @@
 /** The binary ends, or says what cannot be, where something was to be read. */
 export class Malformed extends Error {}
 
+/** Far above what compilers make: the largest programs have some thousand imports and exports. */
+const mostItems = 100_000;
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads on from where it is; throws {@link Malformed} rather than read past its end. */
@@ -67,8 +70,11 @@ export class Reader {
 
   /** What `read` makes of each of a counted row. */
   each<Item>(read: () => Item): readonly Item[] {
+    const count = this.number();
+    // What is read of each takes many times the bytes that it has in the binary.
+    if (count > mostItems) throw new Malformed(`it has a row of ${count} entries, and ${mostItems} are the most`);
     const items: Item[] = [];
-    for (let left = this.number(); left > 0; left -= 1) items.push(read());
+    for (let left = count; left > 0; left -= 1) items.push(read());
     return items;
   }
 }

@@ -50,10 +50,11 @@ function commandOf(program: string, exitArtifact: string, run: EngineRun): Engin
 }
 
 /** What memories and tables have in common is shared out evenly among them. */
-function limitsOf({ plan, binary: { memories, tables } }: EngineRun): string {
+function limitsOf({ plan, binary: { kind, memories, tables } }: EngineRun): string {
   const each = (sum: number, count: number) => Math.floor(sum / Math.max(1, count));
-  // One more memory is that of the module that stands for the exit.
-  const limits = [`max-memories=${memories.length + 1}`, `max-tables=${tables + 1}`];
+  // As many as are declared: a component could make one module many times. The module that stands for the exit has one more.
+  const own = kind === "module" ? 1 : 0;
+  const limits = [`max-memories=${memories.length + own}`, `max-tables=${tables + own}`];
   if (plan.limits.memoryBytes !== null)
     limits.push(`max-memory-size=${each(plan.limits.memoryBytes, memories.length)}`);
   return [...limits, `max-table-elements=${each(mostTableElements, tables)}`].join(",");

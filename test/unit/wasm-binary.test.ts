@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Malformed, readBinary } from "../../adapters/_wasm/binary.ts";
-import { moduleHeader, section } from "../../adapters/_wasm/writer.ts";
+import { counted, moduleHeader, number, section } from "../../adapters/_wasm/writer.ts";
 import { componentOf, moduleOf } from "../fixtures/wasm-modules.ts";
 
 const page = 64 * 1024;
@@ -65,6 +65,16 @@ describe("a component", () => {
 function lebOf(value: number): readonly number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...lebOf(Math.floor(value / 128))];
 }
+
+it("a row of more entries than any program has is not read", () => {
+  expect(() => readBinary(new Uint8Array([...moduleHeader, 2, ...counted(number(100_001))]))).toThrow("100001 entries");
+});
+
+it("a component's memories are as many as there are", () => {
+  const memories = counted([...number(99_000), ...new Uint8Array(2 * 99_000)]);
+  const inner = new Uint8Array([...moduleHeader, 5, ...memories]);
+  expect(readBinary(componentOf({ modules: [inner, inner] })).memories).toHaveLength(198_000);
+});
 
 describe("what is no binary", () => {
   it.each([

@@ -64,7 +64,7 @@ describe("the words", () => {
     const binary = { kind: "component", memories: [memory, memory], tables: 4 } as const;
     const plan = planFor(["tool"], { limits: { ...planFor(["x"]).limits, memoryBytes: 64 * 1024 * 1024 } });
     const { argv } = engine.command({ plan, artifact: "x", binary, preopens: [], handover: null });
-    expect(argv).toContain("max-memories=3,max-tables=5,max-memory-size=33554432,max-table-elements=250000");
+    expect(argv).toContain("max-memories=2,max-tables=4,max-memory-size=33554432,max-table-elements=250000");
     expect(argv).not.toContain("--preload");
   });
 });

@@ -55,6 +55,11 @@ export function importedMemories(module: Uint8Array): string[] {
   return [];
 }
 
+/** Whether a core module defines one itself. */
+export function hasMemory(module: Uint8Array): boolean {
+  return definedMemories(module).length > 0;
+}
+
 function definedMemories(module: Uint8Array): Limits[] {
   for (const { id, bytes } of sectionsOf(module)) {
     if (id === memorySection) return readMemories(bytes);

@@ -7,7 +7,7 @@ import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../../../src/errors.ts";
-import { capMemories } from "./cap-memory.ts";
+import { capMemories, hasMemory } from "./cap-memory.ts";
 import { hostFailureExitCode, hostFailurePrefix, memoryPrefix, trapExitCode, trapPrefix } from "./ending.ts";
 import { entryFile, type Manifest, manifestFile } from "./manifest.ts";
 import { memoryEvidence } from "./memory-evidence.ts";
@@ -64,10 +64,20 @@ async function load(run: RunDescription): Promise<Guest> {
     },
   });
   const modules = coreModules(run, manifest);
+  /** Those with a memory, and whether they can still be instantiated. */
+  const fresh = new Map<WebAssembly.Module, boolean>();
   const guest = await glue.instantiate(
-    async (name) => new WebAssembly.Module(modules.get(name) ?? new Uint8Array()),
+    async (name) => {
+      const bytes = modules.get(name) ?? new Uint8Array();
+      const module = new WebAssembly.Module(bytes);
+      if (hasMemory(bytes)) fresh.set(module, true);
+      return module;
+    },
     imports,
     (module, coreImports) => {
+      // The limit is shared out among the memories of the modules, and each instance has one of its own.
+      if (fresh.get(module) === false) throw new Error("It makes a module that has a memory more than once");
+      if (fresh.has(module)) fresh.set(module, false);
       const wanted = manifest.kind === "module" ? withPreview1(coreImports, run, () => instance) : coreImports;
       const instance: WebAssembly.Instance = new WebAssembly.Instance(module, wanted);
       for (const value of Object.values(instance.exports)) if (value instanceof WebAssembly.Memory) memories.add(value);
