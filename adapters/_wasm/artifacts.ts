@@ -91,8 +91,9 @@ interface Known {
 function nodeOf(path: string): string {
   return entriesOf(path)
     .map((entry) => {
-      const { dev, ino, size, ctimeNs } = lstatSync(entry, { bigint: true });
-      return `${dev}:${ino}:${size}:${ctimeNs}`;
+      // Deno knows the time of the last change by the second, and the others to their full precision.
+      const { dev, ino, size, mode, mtimeNs, ctimeNs } = lstatSync(entry, { bigint: true });
+      return `${dev}:${ino}:${size}:${mode}:${mtimeNs}:${ctimeNs}`;
     })
     .join(" ");
 }

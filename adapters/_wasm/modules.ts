@@ -80,8 +80,9 @@ export function createModuleCache(places: ModulePlaces): ModuleCache {
 /** Changes with every change of the file. */
 function nodeOf(path: string): string | null {
   try {
-    const { dev, ino, size, ctimeNs } = lstatSync(path, { bigint: true });
-    return `${dev}:${ino}:${size}:${ctimeNs}`;
+    // Deno knows the time of the last change by the second.
+    const { dev, ino, size, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
+    return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
   } catch {
     return null;
   }
